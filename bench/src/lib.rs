@@ -1,0 +1,1 @@
+//! What the benchmark programs share: timing, memory, tables.

@@ -1,0 +1,1 @@
+//! Wire types of the public API, and its OpenAPI document

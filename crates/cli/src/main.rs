@@ -1,0 +1,2 @@
+//! The `evenkeel` command.
+fn main() {}

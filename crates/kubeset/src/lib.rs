@@ -1,0 +1,1 @@
+//! Converge a set of Kubernetes objects under one owner

@@ -1,0 +1,1 @@
+//! Observe, compare, act, report: the engine that everything else uses

@@ -1,0 +1,1 @@
+//! Durable storage: one trait per noun, SQLite and PostgreSQL

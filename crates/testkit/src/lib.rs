@@ -1,0 +1,1 @@
+//! Clusters, databases, fixtures and faults for tests
