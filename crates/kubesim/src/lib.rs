@@ -1,1 +1,3 @@
-//! A Kubernetes API server inside the process
+//! A Kubernetes API server inside the process.
+
+pub mod schema;

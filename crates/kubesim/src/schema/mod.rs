@@ -1,0 +1,121 @@
+//! What a value may look like: the one model of types that merging, pruning, defaulting and
+//! validation share.
+//!
+//! Schemas of built-in kinds come from a generated table, those of custom resources from their
+//! definitions; both end up as a [`Schema`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+/// One node of a type: its shape, and what else is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    /// How values of this type are built, and so how they merge.
+    pub shape: Shape,
+    /// The value that an absent field takes.
+    pub default: Option<Value>,
+    /// Whether an explicit `null` is kept.
+    pub nullable: bool,
+    /// Limits that values must keep; absent for types that have none.
+    pub limits: Option<Box<Limits>>,
+}
+
+/// How values of a type are built.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// A leaf: always replaced whole.
+    Scalar(Scalar),
+    /// An object with named fields.
+    Struct(Struct),
+    /// An object with free keys (`additionalProperties`).
+    Map {
+        /// The type of every value.
+        values: Arc<Schema>,
+        /// Owned and replaced as one leaf.
+        atomic: bool,
+    },
+    /// A list.
+    List {
+        /// The type of every item.
+        items: Arc<Schema>,
+        /// How lists of this type merge.
+        kind: ListKind,
+    },
+    /// No schema at all: objects merge field by field, lists are atomic.
+    Any,
+    /// A built-in type by its name in the generated table; only recursive types need it.
+    Named(&'static str),
+}
+
+/// The type of a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the JSON types")]
+pub enum Scalar {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    IntOrString,
+    /// A leaf of which the type is not known.
+    Untyped,
+}
+
+/// An object with named fields.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Struct {
+    /// The fields by name.
+    pub fields: BTreeMap<Arc<str>, Arc<Schema>>,
+    /// Names of fields that must be present.
+    pub required: Vec<Arc<str>>,
+    /// Owned and replaced as one leaf.
+    pub atomic: bool,
+    /// Fields that the schema does not name are kept (`x-kubernetes-preserve-unknown-fields`).
+    pub keeps_unknown: bool,
+    /// The value is itself a Kubernetes object (`x-kubernetes-embedded-resource`).
+    pub embedded_resource: bool,
+}
+
+/// How a list merges.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ListKind {
+    /// Replaced whole.
+    Atomic,
+    /// Scalars, each at most once.
+    Set,
+    /// Objects told apart by these keys.
+    Map(Vec<ListKey>),
+}
+
+/// One key field of a list that merges by key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListKey {
+    /// The field's name.
+    pub name: Arc<str>,
+    /// What an absent field counts as (`protocol: TCP`).
+    pub default: Option<Value>,
+}
+
+/// Limits that a structural schema puts on values.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names are those of OpenAPI")]
+pub struct Limits {
+    pub minimum: Option<f64>,
+    pub maximum: Option<f64>,
+    pub exclusive_minimum: bool,
+    pub exclusive_maximum: bool,
+    pub multiple_of: Option<f64>,
+    pub min_length: Option<u64>,
+    pub max_length: Option<u64>,
+    pub pattern: Option<String>,
+    pub format: Option<String>,
+    pub min_items: Option<u64>,
+    pub max_items: Option<u64>,
+    pub unique_items: bool,
+    pub min_properties: Option<u64>,
+    pub max_properties: Option<u64>,
+    pub enumeration: Vec<Value>,
+    /// `allOf`, `anyOf`, `oneOf`, `not` and the like, kept as they were written.
+    pub combinators: Option<Value>,
+}
