@@ -18,6 +18,10 @@ pub struct Schema {
     pub default: Option<Value>,
     /// Whether an explicit `null` is kept.
     pub nullable: bool,
+    /// The field of a built-in type that is never absent, because the real server's type holds it
+    /// by value or writes it even when empty: absent reads as empty. Never so in custom resources.
+    /// It decides whether a writer who fills the field also owns the field itself.
+    pub by_value: bool,
     /// Limits that values must keep; absent for types that have none.
     pub limits: Option<Box<Limits>>,
 }
