@@ -1,3 +1,5 @@
 //! A Kubernetes API server inside the process.
 
+pub mod ambient;
 pub mod schema;
+pub mod store;

@@ -1,0 +1,144 @@
+//! The objects of one resource and their latest events.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::{Event, Key, Object, Revision};
+
+/// The log no longer reaches back to the revision asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too old resource version: {requested} ({oldest})")]
+pub struct Expired {
+    /// What was asked for.
+    pub requested: Revision,
+    /// The oldest revision that would do.
+    pub oldest: Revision,
+}
+
+/// The objects of one resource at one revision. Later commits do not touch it.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// The cluster's revision when this was true.
+    pub revision: Revision,
+    /// The objects, in the order in which lists show them.
+    pub objects: OrdMap<Key, Object>,
+}
+
+impl Snapshot {
+    /// The objects of `namespace`, or all of them, in order.
+    pub fn in_namespace<'a>(
+        &'a self,
+        namespace: Option<&'a str>,
+    ) -> impl Iterator<Item = (&'a Key, &'a Object)> {
+        let first = Key::from(
+            namespace
+                .map(|namespace| format!("{namespace}/"))
+                .unwrap_or_default()
+                .as_str(),
+        );
+        self.objects
+            .range(first..)
+            .take_while(move |(key, _)| key.is_in(namespace))
+    }
+}
+
+/// The objects of one resource, their latest events, and who wants to hear of the next ones.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) objects: OrdMap<Key, Object>,
+    log: VecDeque<Arc<Event>>,
+    /// Events up to and including this revision are no longer in the log.
+    floor: Revision,
+    listeners: Vec<UnboundedSender<Arc<Event>>>,
+}
+
+impl Table {
+    /// An empty table that remembers everything after `floor`.
+    pub(super) fn since(floor: Revision) -> Self {
+        Self {
+            objects: OrdMap::new(),
+            log: VecDeque::new(),
+            floor,
+            listeners: Vec::new(),
+        }
+    }
+
+    /// Makes `event` true, keeps at most `limit` events, and tells the listeners.
+    pub(super) fn record(&mut self, event: Event, limit: usize) {
+        restore(&mut self.objects, &event.key, event.after.as_ref());
+        let event = Arc::new(event);
+        self.listeners
+            .retain(|listener| listener.send(event.clone()).is_ok());
+        self.log.push_back(event);
+        while self.log.len() > limit {
+            self.forget_oldest();
+        }
+    }
+
+    /// Forgets events up to and including `revision`.
+    pub(super) fn compact(&mut self, revision: Revision) {
+        while self
+            .log
+            .front()
+            .is_some_and(|event| event.revision <= revision)
+        {
+            self.forget_oldest();
+        }
+        self.floor = self.floor.max(revision);
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some(event) = self.log.pop_front() {
+            self.floor = event.revision;
+        }
+    }
+
+    /// The objects as they were at `revision`.
+    pub(super) fn objects_at(&self, revision: Revision) -> Result<OrdMap<Key, Object>, Expired> {
+        self.reaches(revision)?;
+        let mut objects = self.objects.clone();
+        for event in self
+            .log
+            .iter()
+            .rev()
+            .take_while(|event| event.revision > revision)
+        {
+            restore(&mut objects, &event.key, event.before.as_ref());
+        }
+        Ok(objects)
+    }
+
+    /// The events after `from` that already happened, and a channel of those to come.
+    pub(super) fn listen(
+        &mut self,
+        from: Revision,
+    ) -> Result<(VecDeque<Arc<Event>>, UnboundedReceiver<Arc<Event>>), Expired> {
+        self.reaches(from)?;
+        let start = self.log.partition_point(|event| event.revision <= from);
+        let (sender, receiver) = unbounded_channel();
+        self.listeners.retain(|listener| !listener.is_closed());
+        self.listeners.push(sender);
+        Ok((self.log.range(start..).cloned().collect(), receiver))
+    }
+
+    fn reaches(&self, revision: Revision) -> Result<(), Expired> {
+        if revision < self.floor {
+            return Err(Expired {
+                requested: revision,
+                oldest: self.floor,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Puts `object` at `key`, or nothing.
+fn restore(objects: &mut OrdMap<Key, Object>, key: &Key, object: Option<&Object>) {
+    match object {
+        Some(object) => objects.insert(key.clone(), object.clone()),
+        None => objects.remove(key),
+    };
+}
