@@ -4,10 +4,14 @@
 //! Schemas of built-in kinds come from a generated table, those of custom resources from their
 //! definitions; both end up as a [`Schema`].
 
+mod table;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+
+pub use table::builtin;
 
 /// One node of a type: its shape, and what else is known of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +28,27 @@ pub struct Schema {
     pub by_value: bool,
     /// Limits that values must keep; absent for types that have none.
     pub limits: Option<Box<Limits>>,
+}
+
+impl Schema {
+    /// A type of this shape, without default or limits.
+    pub fn of(shape: Shape) -> Self {
+        Self {
+            shape,
+            default: None,
+            nullable: false,
+            by_value: false,
+            limits: None,
+        }
+    }
+
+    /// The type itself, where this one is only a name.
+    pub fn resolved(&self) -> &Schema {
+        match self.shape {
+            Shape::Named(name) => table::named(name).unwrap_or(self),
+            _ => self,
+        }
+    }
 }
 
 /// How values of a type are built.
@@ -69,6 +94,8 @@ pub enum Scalar {
 /// An object with named fields.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Struct {
+    /// The type's name in the table of built-in types.
+    pub name: Option<&'static str>,
     /// The fields by name.
     pub fields: BTreeMap<Arc<str>, Arc<Schema>>,
     /// Names of fields that must be present.
@@ -79,6 +106,22 @@ pub struct Struct {
     pub keeps_unknown: bool,
     /// The value is itself a Kubernetes object (`x-kubernetes-embedded-resource`).
     pub embedded_resource: bool,
+    /// How fields without a value are written. Only built-in types say so: their objects pass
+    /// through typed structs in the real server, those of custom resources do not.
+    pub encodings: BTreeMap<Arc<str>, Encoding>,
+}
+
+/// How a field is written that has no value, or the zero value of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// Left out when null; zero values are kept.
+    OmitNull,
+    /// Left out when null, zero or empty.
+    OmitEmpty,
+    /// Always written; absent and null become the type's zero value.
+    Zero,
+    /// Always written; absent becomes null.
+    Null,
 }
 
 /// How a list merges.
