@@ -1,0 +1,3 @@
+//! The test kit, tried on what it starts.
+
+mod postgres;
