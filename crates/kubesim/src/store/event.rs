@@ -36,6 +36,16 @@ impl Event {
         }
     }
 
+    /// This event and a `later` one of the same object, as one.
+    pub(crate) fn then(&self, later: &Self) -> Self {
+        Self::new(
+            later.revision,
+            self.key.clone(),
+            self.before.clone(),
+            later.after.clone(),
+        )
+    }
+
     /// The object as it was last seen, at this event's revision: what a watcher is told when the
     /// object goes, be it from the cluster or from the watcher's selection.
     pub fn departed(&self) -> Option<Object> {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use imbl::OrdMap;
 use serde_json::Value;
+use tokio::sync::watch;
 
 use super::event::{revision_of, stamp};
 use super::file::{FileError, Journal, Loaded};
@@ -58,7 +59,14 @@ impl Pinned {
 
 /// The objects of one cluster. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Store(Arc<Mutex<State>>);
+pub struct Store(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// The revision of the latest commit, raised when its event has been sent.
+    latest: watch::Sender<Revision>,
+}
 
 #[derive(Debug)]
 struct State {
@@ -90,10 +98,10 @@ impl Store {
 
     /// An empty store in memory that remembers at most `limit` events of each resource.
     pub fn with_log_limit(limit: usize) -> Self {
-        Self(Arc::new(Mutex::new(State {
+        Self::of(State {
             log_limit: limit,
             ..State::default()
-        })))
+        })
     }
 
     /// The store that the file at `path` keeps; made when there is none. Every commit is in the
@@ -113,12 +121,25 @@ impl Store {
         for ((resource, key), object) in objects {
             state.table(&resource).objects.insert(key, object);
         }
-        Ok(Self(Arc::new(Mutex::new(state))))
+        Ok(Self::of(state))
+    }
+
+    fn of(state: State) -> Self {
+        let latest = watch::Sender::new(state.revision);
+        Self(Arc::new(Shared {
+            state: Mutex::new(state),
+            latest,
+        }))
     }
 
     /// The revision of the latest commit.
     pub fn revision(&self) -> Revision {
-        self.state().revision
+        *self.0.latest.borrow()
+    }
+
+    /// Tells when the revision has risen.
+    pub fn revisions(&self) -> watch::Receiver<Revision> {
+        self.0.latest.subscribe()
     }
 
     /// The resources that have, or had, objects.
@@ -157,18 +178,14 @@ impl Store {
         Ok(Snapshot { revision, objects })
     }
 
-    /// All objects now, held against later commits.
-    pub fn pin(&self) -> Pinned {
+    /// All objects as they were at `revision` (now, if that is still to come), held against
+    /// later commits.
+    pub fn pin(&self, revision: Revision) -> Result<Pinned, Expired> {
         let state = self.state();
-        let objects = state
-            .tables
-            .iter()
-            .map(|(resource, table)| (resource.clone(), table.objects.clone()))
-            .collect();
-        Pinned {
-            revision: state.revision,
-            objects,
-        }
+        let revision = revision.min(state.revision);
+        let at = |(id, table): (&ResourceId, &Table)| Ok((id.clone(), table.objects_at(revision)?));
+        let objects = state.tables.iter().map(at).collect::<Result<_, _>>()?;
+        Ok(Pinned { revision, objects })
     }
 
     /// Puts `object` where nothing is; answers it as stored.
@@ -178,7 +195,7 @@ impl Store {
         key: &Key,
         object: Value,
     ) -> Result<Object, CommitError> {
-        self.state().commit(resource, key, Expect::Nothing, object)
+        self.put(resource, key, Expect::Nothing, object)
     }
 
     /// Replaces the object at `key` if it still is of `revision`; answers it as stored.
@@ -189,8 +206,7 @@ impl Store {
         revision: Revision,
         object: Value,
     ) -> Result<Object, CommitError> {
-        self.state()
-            .commit(resource, key, Expect::Revision(revision), object)
+        self.put(resource, key, Expect::Revision(revision), object)
     }
 
     /// Removes the object at `key` if it still is of `revision`; answers the deletion's own, new
@@ -203,7 +219,30 @@ impl Store {
     ) -> Result<Revision, CommitError> {
         let mut state = self.state();
         let before = state.check(resource, key, Expect::Revision(revision))?;
-        state.record(resource, key, before, None)
+        state.record(resource, key, before, None)?;
+        Ok(self.publish(&state))
+    }
+
+    fn put(
+        &self,
+        resource: &ResourceId,
+        key: &Key,
+        expect: Expect,
+        mut object: Value,
+    ) -> Result<Object, CommitError> {
+        let mut state = self.state();
+        let before = state.check(resource, key, expect)?;
+        stamp(&mut object, state.revision + 1);
+        let object = Arc::new(object);
+        state.record(resource, key, before, Some(object.clone()))?;
+        self.publish(&state);
+        Ok(object)
+    }
+
+    /// Takes the locked state, so that revisions are published in order.
+    fn publish(&self, state: &State) -> Revision {
+        self.0.latest.send_replace(state.revision);
+        state.revision
     }
 
     /// Hears every event of `resource` after `from`.
@@ -229,7 +268,7 @@ impl Store {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -246,20 +285,6 @@ impl State {
         self.tables
             .entry(resource.clone())
             .or_insert_with(|| Table::since(born))
-    }
-
-    fn commit(
-        &mut self,
-        resource: &ResourceId,
-        key: &Key,
-        expect: Expect,
-        mut object: Value,
-    ) -> Result<Object, CommitError> {
-        let before = self.check(resource, key, expect)?;
-        stamp(&mut object, self.revision + 1);
-        let object = Arc::new(object);
-        self.record(resource, key, before, Some(object.clone()))?;
-        Ok(object)
     }
 
     /// What is at `key`, if that is what the writer expects.
@@ -287,26 +312,25 @@ impl State {
         }
     }
 
-    /// Makes the change durable, then visible, then the latest.
+    /// Makes the change durable, then true.
     fn record(
         &mut self,
         resource: &ResourceId,
         key: &Key,
         before: Option<Object>,
         after: Option<Object>,
-    ) -> Result<Revision, CommitError> {
+    ) -> Result<(), CommitError> {
         let revision = self.revision + 1;
         if let Some(journal) = &mut self.journal {
-            journal
-                .append(resource, key, revision, after.as_deref())
-                .map_err(|error| CommitError::File(Arc::new(error)))?;
+            let kept = journal.append(resource, key, revision, after.as_deref());
+            kept.map_err(|error| CommitError::File(Arc::new(error)))?;
         }
         let limit = self.log_limit;
-        self.table(resource)
-            .record(Event::new(revision, key.clone(), before, after), limit);
+        let event = Event::new(revision, key.clone(), before, after);
+        self.table(resource).record(event, limit);
         self.revision = revision;
         self.shorten_journal();
-        Ok(revision)
+        Ok(())
     }
 
     /// Rewrites the journal when most of what it holds is history. A failure is no harm: the

@@ -31,8 +31,18 @@ impl Subscription {
         }
     }
 
-    /// The next event without taking it; waits until there is one. Cancel-safe.
-    pub async fn peek(&mut self) -> &Arc<Event> {
+    /// The next event; waits until there is one. Cancel-safe.
+    pub async fn next(&mut self) -> Arc<Event> {
+        loop {
+            match self.try_next() {
+                Some(event) => return event,
+                None => self.ready().await,
+            }
+        }
+    }
+
+    /// Waits until there is an event. Cancel-safe.
+    pub async fn ready(&mut self) {
         while self.waiting.is_empty() {
             match self.coming.recv().await {
                 Some(event) => self.enqueue(event),
@@ -40,14 +50,20 @@ impl Subscription {
                 None => std::future::pending().await,
             }
         }
-        &self.waiting[0]
     }
 
-    /// The next event; waits until there is one. Cancel-safe.
-    pub async fn next(&mut self) -> Arc<Event> {
-        let event = self.peek().await.clone();
-        self.waiting.pop_front();
-        event
+    /// The next event, if it has happened.
+    pub fn try_next(&mut self) -> Option<Arc<Event>> {
+        self.peek()?;
+        self.waiting.pop_front()
+    }
+
+    /// The next event, if it has happened, without taking it.
+    pub fn peek(&mut self) -> Option<&Arc<Event>> {
+        while let Ok(event) = self.coming.try_recv() {
+            self.enqueue(event);
+        }
+        self.waiting.front()
     }
 
     /// The revision up to which this subscription has handed out everything: the cluster's when
@@ -56,12 +72,7 @@ impl Subscription {
         // Commits send their events before they publish the revision, so whatever the revision
         // covers is in the channel by now.
         let revision = self.store.revision();
-        while let Ok(event) = self.coming.try_recv() {
-            self.enqueue(event);
-        }
-        self.waiting
-            .front()
-            .map_or(revision, |next| next.revision - 1)
+        self.peek().map_or(revision, |next| next.revision - 1)
     }
 
     /// A watch may start in the future; events before its start are not for it.
