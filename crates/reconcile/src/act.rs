@@ -1,0 +1,366 @@
+//! Carrying out a plan.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt::{self, Debug, Display};
+use std::num::NonZeroUsize;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+
+use crate::change::{Change, ChangeSet, Word};
+use crate::plan::{Action, Step};
+use crate::reason::{Reason, WhyKeep};
+use crate::world::{Deletion, Failure, PlanOf, Reach, Stage, StepOf, World};
+
+/// How a plan is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acting {
+    /// How many actions of one stage may be under way at once.
+    pub parallel: NonZeroUsize,
+    /// What becomes of the later stages when an action fails.
+    pub after_failure: AfterFailure,
+}
+
+impl Default for Acting {
+    fn default() -> Self {
+        const EIGHT: NonZeroUsize = NonZeroUsize::new(8).expect("not zero");
+        Self {
+            parallel: EIGHT,
+            after_failure: AfterFailure::default(),
+        }
+    }
+}
+
+/// What becomes of the later stages when an action fails for its own thing alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AfterFailure {
+    /// They are not begun, as they may build on what failed; so nothing is deleted either.
+    #[default]
+    FinishStage,
+    /// They go on, as things of different ranks do not need each other.
+    GoOn,
+}
+
+/// What becomes of carrying out a plan.
+pub type Acted<W> =
+    Result<ChangeSet<<W as World>::Key>, Interrupted<<W as World>::Key, <W as World>::Error>>;
+
+/// A plan was not carried out in full.
+#[derive(Debug)]
+pub struct Interrupted<K, E> {
+    /// What became of every key of the plan all the same.
+    pub changes: ChangeSet<K>,
+    /// What failed, in the order in which it did; at least one.
+    pub failures: Vec<Failed<K, E>>,
+}
+
+/// One thing that failed.
+#[derive(Debug)]
+pub struct Failed<K, E> {
+    /// What was attempted.
+    pub attempt: Attempt<K>,
+    /// Why it failed.
+    pub error: E,
+}
+
+/// What can fail while a plan is carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attempt<K> {
+    /// To write down what may exist.
+    Remember,
+    /// To enter a stage.
+    Enter(Stage),
+    /// To carry out the action for a key.
+    Step(&'static str, K),
+    /// To take from the record what is gone.
+    Forget,
+}
+
+impl<K: Display> Display for Attempt<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Remember => f.write_str("to record what may exist"),
+            Self::Enter(Stage::Apply(rank)) => write!(f, "to begin applying rank {}", rank.0),
+            Self::Enter(Stage::Prune(rank)) => write!(f, "to begin deleting rank {}", rank.0),
+            Self::Step(verb, key) => write!(f, "to {verb} {key}"),
+            Self::Forget => f.write_str("to take from the record what is gone"),
+        }
+    }
+}
+
+impl<K: Display, E> Display for Interrupted<K, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.failures.as_slice() {
+            [] => f.write_str("interrupted"),
+            [only] => write!(f, "failed {}", only.attempt),
+            [first, rest @ ..] => {
+                write!(f, "failed {} and {} more times", first.attempt, rest.len())
+            }
+        }
+    }
+}
+
+impl<K: Debug + Display, E: Error + 'static> Error for Interrupted<K, E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.failures
+            .first()
+            .map(|failed| &failed.error as &(dyn Error + 'static))
+    }
+}
+
+/// Carries out `plan`: stage after stage, within a stage side by side up to the bound.
+///
+/// What may exist is written down before the first write; what is gone is taken from the record
+/// after the last. A second run of the same plan is harmless, because every write carries what was
+/// seen as its precondition and counts as stale where the world has moved on.
+pub async fn act<W: World>(world: &W, plan: &PlanOf<'_, W>, how: &Acting) -> Acted<W> {
+    let mut run = Run::new(world, plan, how);
+    run.remember().await;
+    run.stages().await;
+    run.forget().await;
+    run.finish()
+}
+
+/// How much further a run goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Halt {
+    /// To the end.
+    No,
+    /// To the end of the stage.
+    AfterStage,
+    /// No further.
+    Now,
+}
+
+/// One run of a plan. Each step has its place in `done`; a place that stays empty was not reached.
+struct Run<'r, 'a, W: World> {
+    world: &'r W,
+    plan: &'r PlanOf<'a, W>,
+    how: &'r Acting,
+    done: Vec<Option<Change<W::Key>>>,
+    failures: Vec<Failed<W::Key, W::Error>>,
+    halt: Halt,
+}
+
+impl<'r, 'a, W: World> Run<'r, 'a, W> {
+    fn new(world: &'r W, plan: &'r PlanOf<'a, W>, how: &'r Acting) -> Self {
+        let done = plan.steps.iter().map(left_alone).collect();
+        Self {
+            world,
+            plan,
+            how,
+            done,
+            failures: Vec::new(),
+            halt: Halt::No,
+        }
+    }
+
+    async fn remember(&mut self) {
+        let Some(record) = &self.plan.record else {
+            return;
+        };
+        if record.remember.is_empty() {
+            return;
+        }
+        if let Err(error) = self.world.remember(&record.remember).await {
+            self.fail(Attempt::Remember, error, Halt::Now);
+        }
+    }
+
+    async fn stages(&mut self) {
+        let mut begin = 0;
+        for stage in self
+            .plan
+            .steps
+            .chunk_by(|one, next| one.stage() == next.stage())
+        {
+            if self.halt == Halt::No && stage.iter().any(|step| step.action.is_write()) {
+                self.stage(begin, stage).await;
+            }
+            begin += stage.len();
+        }
+    }
+
+    async fn stage(&mut self, begin: usize, steps: &'r [StepOf<'a, W>]) {
+        let stage = steps[0].stage();
+        if let Err(error) = self.world.enter(stage, &self.plan.steps[begin..]).await {
+            return self.fail(Attempt::Enter(stage), error, Halt::Now);
+        }
+        let mut waiting = (begin..)
+            .zip(steps)
+            .filter(|(_, step)| step.action.is_write());
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while self.halt < Halt::Now && under_way.len() < self.how.parallel.get() {
+                let Some((place, step)) = waiting.next() else {
+                    break;
+                };
+                let world = self.world;
+                under_way.push(async move { (place, step, perform(world, step).await) });
+            }
+            let Some((place, step, result)) = under_way.next().await else {
+                break;
+            };
+            self.settle(place, step, result);
+        }
+    }
+
+    fn settle(&mut self, place: usize, step: &StepOf<'a, W>, result: Result<Word, W::Error>) {
+        let key = step.key.clone();
+        let (word, text) = match result {
+            Ok(word) => (word, why(&step.action).1),
+            Err(error) => {
+                let text = Cow::Owned(chain(&error));
+                let word = self.failed(step, error);
+                (word, text)
+            }
+        };
+        self.done[place] = Some(Change {
+            key,
+            word,
+            reason: why(&step.action).0,
+            text,
+        });
+    }
+
+    fn failed(&mut self, step: &StepOf<'a, W>, error: W::Error) -> Word {
+        let halt = match (error.reach(), self.how.after_failure) {
+            (Reach::Stale, _) => return Word::Stale,
+            (Reach::Thing, AfterFailure::FinishStage) => Halt::AfterStage,
+            (Reach::Thing, AfterFailure::GoOn) => Halt::No,
+            (Reach::World, _) => Halt::Now,
+        };
+        self.fail(
+            Attempt::Step(step.action.verb(), step.key.clone()),
+            error,
+            halt,
+        );
+        Word::Failed
+    }
+
+    fn fail(&mut self, attempt: Attempt<W::Key>, error: W::Error, halt: Halt) {
+        self.failures.push(Failed { attempt, error });
+        self.halt = self.halt.max(halt);
+    }
+
+    /// Takes from the record what the plan says and what is confirmed to be deleted.
+    async fn forget(&mut self) {
+        let Some(record) = &self.plan.record else {
+            return;
+        };
+        let mut gone = record.forget.clone();
+        let done = self.plan.steps.iter().zip(&self.done);
+        gone.extend(
+            done.filter(|(_, change)| is_deleted(change.as_ref()))
+                .map(|(step, _)| step.key),
+        );
+        if gone.is_empty() || self.halt == Halt::Now {
+            return;
+        }
+        if let Err(error) = self.world.forget(&gone).await {
+            self.fail(Attempt::Forget, error, Halt::Now);
+        }
+    }
+
+    fn finish(self) -> Acted<W> {
+        let reached = self.done.into_iter().zip(&self.plan.steps);
+        let changes = reached.map(|(change, step)| change.unwrap_or_else(|| not_reached(step)));
+        let changes = changes.collect();
+        if self.failures.is_empty() {
+            Ok(changes)
+        } else {
+            Err(Interrupted {
+                changes,
+                failures: self.failures,
+            })
+        }
+    }
+}
+
+fn is_deleted<K>(change: Option<&Change<K>>) -> bool {
+    change.is_some_and(|change| change.word == Word::Deleted)
+}
+
+async fn perform<W: World>(world: &W, step: &StepOf<'_, W>) -> Result<Word, W::Error> {
+    match &step.action {
+        Action::Create { wanted, .. } => {
+            world.create(step.key, wanted).await.map(|()| Word::Created)
+        }
+        Action::Update {
+            wanted, observed, ..
+        } => world
+            .update(step.key, wanted, observed)
+            .await
+            .map(|()| Word::Updated),
+        Action::Adopt { wanted, observed } => world
+            .adopt(step.key, wanted, observed)
+            .await
+            .map(|()| Word::Adopted),
+        Action::Delete { observed, .. } => {
+            let deletion = world.delete(step.key, observed).await?;
+            Ok(match deletion {
+                Deletion::Gone => Word::Deleted,
+                Deletion::Leaving => Word::Deleting,
+            })
+        }
+        Action::Keep(_) => Ok(Word::Kept),
+        Action::Refuse(_) => Ok(Word::Refused),
+    }
+}
+
+/// The reason of an action, as a word and as a text.
+fn why<I, L, V>(action: &Action<'_, I, L, V>) -> (&'static str, Cow<'static, str>) {
+    let reason: &dyn Reason = match action {
+        Action::Create { why, .. } => why,
+        Action::Update { why, .. } => why,
+        Action::Adopt { .. } => return ("Adopted", Cow::Borrowed("it was nobody's")),
+        Action::Delete { why, .. } => why,
+        Action::Keep(why) => why,
+        Action::Refuse(why) => why,
+    };
+    (reason.word(), Cow::Owned(reason.to_string()))
+}
+
+/// The change of a step that does nothing.
+fn left_alone<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Option<Change<K>> {
+    let word = match &step.action {
+        Action::Keep(WhyKeep::DriftTolerated(_)) => Word::Drifted,
+        Action::Keep(_) => Word::Kept,
+        Action::Refuse(_) => Word::Refused,
+        Action::Create { .. }
+        | Action::Update { .. }
+        | Action::Adopt { .. }
+        | Action::Delete { .. } => return None,
+    };
+    let (reason, text) = why(&step.action);
+    Some(Change {
+        key: step.key.clone(),
+        word,
+        reason,
+        text,
+    })
+}
+
+fn not_reached<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Change<K> {
+    let (reason, _) = why(&step.action);
+    let text = Cow::Borrowed("an earlier failure stopped the plan");
+    Change {
+        key: step.key.clone(),
+        word: Word::NotReached,
+        reason,
+        text,
+    }
+}
+
+/// An error and its causes, for people to read.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
