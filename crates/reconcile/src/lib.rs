@@ -13,6 +13,7 @@ pub mod plan;
 pub mod policy;
 pub mod reason;
 pub mod retry;
+pub mod runner;
 pub mod snapshot;
 pub mod world;
 
