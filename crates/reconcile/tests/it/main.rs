@@ -1,0 +1,7 @@
+//! The engine from outside.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, its fixtures too"
+)]
+
+mod runner;
