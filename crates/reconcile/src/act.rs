@@ -1,16 +1,19 @@
 //! Carrying out a plan.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::{self, Debug, Display};
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use crate::change::{Change, ChangeSet, Word};
 use crate::plan::{Action, Step};
-use crate::reason::{Reason, WhyKeep};
+use crate::reason::{Reason, WhyKeep, WhyRefuse};
+use crate::retry::{Classify, ErrorClass};
 use crate::world::{Deletion, Failure, PlanOf, Reach, Stage, StepOf, World};
 
 /// How a plan is carried out.
@@ -55,6 +58,35 @@ pub struct Interrupted<K, E> {
     pub failures: Vec<Failed<K, E>>,
 }
 
+impl<K, E> Interrupted<K, E> {
+    /// Nothing was done, because of one failure.
+    pub(crate) fn by(attempt: Attempt<K>, error: E) -> Self {
+        Self {
+            changes: ChangeSet::default(),
+            failures: vec![Failed { attempt, error }],
+        }
+    }
+}
+
+/// The class of the most hopeful failure, since every further pass tries all of them again.
+impl<K, E: Classify> Classify for Interrupted<K, E> {
+    fn class(&self) -> ErrorClass {
+        let classes = || self.failures.iter().map(|failed| failed.error.class());
+        match classes().all(|class| class == ErrorClass::Permanent) {
+            true => ErrorClass::Permanent,
+            false if classes().any(|class| class == ErrorClass::Transient) => ErrorClass::Transient,
+            false => ErrorClass::Unknown,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        self.failures
+            .iter()
+            .filter_map(|failed| failed.error.retry_after())
+            .max()
+    }
+}
+
 /// One thing that failed.
 #[derive(Debug)]
 pub struct Failed<K, E> {
@@ -67,6 +99,8 @@ pub struct Failed<K, E> {
 /// What can fail while a plan is carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attempt<K> {
+    /// To observe the world.
+    Observe,
     /// To write down what may exist.
     Remember,
     /// To enter a stage.
@@ -80,6 +114,7 @@ pub enum Attempt<K> {
 impl<K: Display> Display for Attempt<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Observe => f.write_str("to observe the world"),
             Self::Remember => f.write_str("to record what may exist"),
             Self::Enter(Stage::Apply(rank)) => write!(f, "to begin applying rank {}", rank.0),
             Self::Enter(Stage::Prune(rank)) => write!(f, "to begin deleting rank {}", rank.0),
@@ -208,25 +243,33 @@ impl<'r, 'a, W: World> Run<'r, 'a, W> {
 
     fn settle(&mut self, place: usize, step: &StepOf<'a, W>, result: Result<Word, W::Error>) {
         let key = step.key.clone();
-        let (word, text) = match result {
-            Ok(word) => (word, why(&step.action).1),
+        let change = match result {
+            Ok(word) => {
+                let (reason, text) = why(&step.action);
+                Change {
+                    key,
+                    word,
+                    reason,
+                    text,
+                }
+            }
             Err(error) => {
                 let text = Cow::Owned(chain(&error));
-                let word = self.failed(step, error);
-                (word, text)
+                let (word, reason) = self.failed(step, error);
+                Change {
+                    key,
+                    word,
+                    reason,
+                    text,
+                }
             }
         };
-        self.done[place] = Some(Change {
-            key,
-            word,
-            reason: why(&step.action).0,
-            text,
-        });
+        self.done[place] = Some(change);
     }
 
-    fn failed(&mut self, step: &StepOf<'a, W>, error: W::Error) -> Word {
+    fn failed(&mut self, step: &StepOf<'a, W>, error: W::Error) -> (Word, &'static str) {
         let halt = match (error.reach(), self.how.after_failure) {
-            (Reach::Stale, _) => return Word::Stale,
+            (Reach::Stale, _) => return (Word::Stale, "Stale"),
             (Reach::Thing, AfterFailure::FinishStage) => Halt::AfterStage,
             (Reach::Thing, AfterFailure::GoOn) => Halt::No,
             (Reach::World, _) => Halt::Now,
@@ -236,7 +279,7 @@ impl<'r, 'a, W: World> Run<'r, 'a, W> {
             error,
             halt,
         );
-        Word::Failed
+        (Word::Failed, failure_of(&step.action))
     }
 
     fn fail(&mut self, attempt: Attempt<W::Key>, error: W::Error, halt: Halt) {
@@ -250,17 +293,31 @@ impl<'r, 'a, W: World> Run<'r, 'a, W> {
             return;
         };
         let mut gone = record.forget.clone();
-        let done = self.plan.steps.iter().zip(&self.done);
-        gone.extend(
-            done.filter(|(_, change)| is_deleted(change.as_ref()))
-                .map(|(step, _)| step.key),
-        );
+        gone.extend(self.deleted());
         if gone.is_empty() || self.halt == Halt::Now {
             return;
         }
         if let Err(error) = self.world.forget(&gone).await {
             self.fail(Attempt::Forget, error, Halt::Now);
         }
+    }
+
+    /// The keys of which nothing is left; with duplicates, one delete does not make a key gone.
+    fn deleted(&self) -> BTreeSet<&'a W::Key> {
+        let is_deleted = |change: &Option<Change<_>>| {
+            change
+                .as_ref()
+                .is_some_and(|change| change.word == Word::Deleted)
+        };
+        let steps = || self.plan.steps.iter().zip(&self.done);
+        let deleted = steps().filter(|(_, change)| is_deleted(change));
+        let mut gone: BTreeSet<_> = deleted.map(|(step, _)| step.key).collect();
+        if !gone.is_empty() {
+            for (step, _) in steps().filter(|(_, change)| !is_deleted(change)) {
+                gone.remove(step.key);
+            }
+        }
+        gone
     }
 
     fn finish(self) -> Acted<W> {
@@ -276,10 +333,6 @@ impl<'r, 'a, W: World> Run<'r, 'a, W> {
             })
         }
     }
-}
-
-fn is_deleted<K>(change: Option<&Change<K>>) -> bool {
-    change.is_some_and(|change| change.word == Word::Deleted)
 }
 
 async fn perform<W: World>(world: &W, step: &StepOf<'_, W>) -> Result<Word, W::Error> {
@@ -327,6 +380,8 @@ fn left_alone<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Option<Change<K
     let word = match &step.action {
         Action::Keep(WhyKeep::DriftTolerated(_)) => Word::Drifted,
         Action::Keep(_) => Word::Kept,
+        Action::Refuse(WhyRefuse::Leaving | WhyRefuse::Settling { .. }) => Word::Waiting,
+        Action::Refuse(WhyRefuse::PartialView(_)) => Word::Unseen,
         Action::Refuse(_) => Word::Refused,
         Action::Create { .. }
         | Action::Update { .. }
@@ -343,18 +398,28 @@ fn left_alone<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Option<Change<K
 }
 
 fn not_reached<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Change<K> {
-    let (reason, _) = why(&step.action);
     let text = Cow::Borrowed("an earlier failure stopped the plan");
     Change {
         key: step.key.clone(),
         word: Word::NotReached,
-        reason,
+        reason: "NotReached",
         text,
     }
 }
 
+/// The word for the failure of an action.
+fn failure_of<I, L, V>(action: &Action<'_, I, L, V>) -> &'static str {
+    match action {
+        Action::Create { .. } => "CreateFailed",
+        Action::Update { .. } => "UpdateFailed",
+        Action::Adopt { .. } => "AdoptFailed",
+        Action::Delete { .. } => "DeleteFailed",
+        Action::Keep(_) | Action::Refuse(_) => "Failed",
+    }
+}
+
 /// An error and its causes, for people to read.
-fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -19,7 +19,11 @@ pub enum Word {
     Kept,
     /// It was left alone although somebody else changed it, as the policy says.
     Drifted,
-    /// It was left alone although it is not as it should be.
+    /// It was left alone until something that is under way has finished.
+    Waiting,
+    /// It was left alone because not everything could be seen.
+    Unseen,
+    /// It was left alone until somebody decides otherwise.
     Refused,
     /// It had changed since it was seen; the next pass sees it as it is.
     Stale,
@@ -31,7 +35,7 @@ pub enum Word {
 
 impl Word {
     /// Every word.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Created,
         Self::Updated,
         Self::Adopted,
@@ -39,6 +43,8 @@ impl Word {
         Self::Deleting,
         Self::Kept,
         Self::Drifted,
+        Self::Waiting,
+        Self::Unseen,
         Self::Refused,
         Self::Stale,
         Self::Failed,
@@ -55,6 +61,8 @@ impl Word {
             Self::Deleting => "deleting",
             Self::Kept => "kept",
             Self::Drifted => "drifted",
+            Self::Waiting => "waiting",
+            Self::Unseen => "unseen",
             Self::Refused => "refused",
             Self::Stale => "stale",
             Self::Failed => "failed",
@@ -68,6 +76,8 @@ impl Word {
             Self::Created | Self::Updated | Self::Adopted | Self::Deleted | Self::Deleting => true,
             Self::Kept
             | Self::Drifted
+            | Self::Waiting
+            | Self::Unseen
             | Self::Refused
             | Self::Stale
             | Self::Failed
@@ -84,7 +94,13 @@ impl Word {
             | Self::Deleted
             | Self::Kept
             | Self::Drifted => true,
-            Self::Deleting | Self::Refused | Self::Stale | Self::Failed | Self::NotReached => false,
+            Self::Deleting
+            | Self::Waiting
+            | Self::Unseen
+            | Self::Refused
+            | Self::Stale
+            | Self::Failed
+            | Self::NotReached => false,
         }
     }
 }
@@ -122,6 +138,16 @@ impl<K> ChangeSet<K> {
     /// The changes in the order of the plan.
     pub fn iter(&self) -> std::slice::Iter<'_, Change<K>> {
         self.0.iter()
+    }
+
+    /// How many changes there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The keys that `word` became of.

@@ -192,9 +192,6 @@ impl<K: Key> Judge<'_, K> {
                 Some(Action::Keep(WhyKeep::Released))
             }
             (Prune::Off, _) => Some(Action::Keep(WhyKeep::PruneOff)),
-            (Prune::Delete, Guard::Confirm { why }) if !self.policy.approval.covers(1) => {
-                Some(Action::Refuse(WhyRefuse::NeedsApproval(why.clone())))
-            }
             (Prune::Delete, Guard::Confirm { .. } | Guard::Open) => None,
         }
     }
@@ -285,7 +282,9 @@ impl<'a, K: Key, I: Matches<L>, L, V: PartialEq> Draft<'a, K, I, L, V> {
             (Some(Action::Keep(WhyKeep::OfOther(_) | WhyKeep::OfNobody)), Some(_)) => {
                 record.forget.push(row.key);
             }
-            (Some(Action::Create { .. } | Action::Adopt { .. }), None) => {
+            // A create is written down anew even if the record knows the key: what was made once
+            // and is gone will come back under another id.
+            (Some(Action::Create { .. }), _) | (Some(Action::Adopt { .. }), None) => {
                 record.remember.push(row.key);
             }
             (Some(_), None) if mine => record.remember.push(row.key),
@@ -293,21 +292,36 @@ impl<'a, K: Key, I: Matches<L>, L, V: PartialEq> Draft<'a, K, I, L, V> {
         }
     }
 
-    /// Holds back every delete when there are too many of them.
+    /// Holds back the deletes that nobody approved: those whose guard asks for it, and all of
+    /// them when they are too many.
     fn brake(&mut self, policy: &Policy<K>) {
-        let deletes = self
-            .steps
-            .iter()
-            .filter(|step| step.action.is_delete())
-            .count();
-        if !policy.brake.holds(deletes, self.ours) || policy.approval.covers(deletes) {
+        if policy.approval.covers(self.deletes()) {
             return;
         }
-        for step in self.steps.iter_mut().filter(|step| step.action.is_delete()) {
-            step.action = Action::Refuse(WhyRefuse::Braked {
-                deletes,
-                ours: self.ours,
-            });
+        self.refuse_deletes(|observed| match &observed.guard {
+            Guard::Confirm { why } => Some(WhyRefuse::NeedsApproval(why.clone())),
+            Guard::Open | Guard::KeepOnDelete | Guard::Protected => None,
+        });
+        let (deletes, ours) = (self.deletes(), self.ours);
+        if policy.brake.holds(deletes, ours) {
+            self.refuse_deletes(|_| Some(WhyRefuse::Braked { deletes, ours }));
+        }
+    }
+
+    fn deletes(&self) -> usize {
+        self.steps
+            .iter()
+            .filter(|step| step.action.is_delete())
+            .count()
+    }
+
+    fn refuse_deletes(&mut self, why: impl Fn(&Observed<L, V>) -> Option<WhyRefuse>) {
+        for step in &mut self.steps {
+            if let Action::Delete { observed, .. } = step.action
+                && let Some(why) = why(observed)
+            {
+                step.action = Action::Refuse(why);
+            }
         }
     }
 

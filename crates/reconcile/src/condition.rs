@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 
-use jiff::{Timestamp, Unit};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Whether something holds.
@@ -159,5 +159,108 @@ pub fn set_condition(
 
 /// Kubernetes keeps times in whole seconds; anything finer would differ from what it gives back.
 fn whole_second(now: Timestamp) -> Timestamp {
-    now.round((Unit::Second, 1)).unwrap_or(now)
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn second(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn ready(status: Status, message: &str) -> Verdict {
+        let (kind, reason) = (Cow::Borrowed("Ready"), ReasonWord::of("Checked"));
+        Verdict {
+            kind,
+            status,
+            reason,
+            message: message.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_transition_time_moves_only_with_the_status() {
+        let mut all = Vec::new();
+        assert!(set_condition(
+            &mut all,
+            ready(Status::False, "a"),
+            Some(1),
+            second(10)
+        ));
+        assert!(set_condition(
+            &mut all,
+            ready(Status::False, "b"),
+            Some(2),
+            second(20)
+        ));
+        assert_eq!(all[0].last_transition_time, second(10));
+        assert_eq!(
+            (all[0].message.as_str(), all[0].observed_generation),
+            ("b", Some(2))
+        );
+        assert!(set_condition(
+            &mut all,
+            ready(Status::True, "b"),
+            Some(2),
+            second(30)
+        ));
+        assert_eq!(all[0].last_transition_time, second(30));
+        assert_eq!(all.len(), 1);
+    }
+
+    #[test]
+    fn a_hundred_passes_that_say_the_same_change_nothing() {
+        let mut all = Vec::new();
+        set_condition(&mut all, ready(Status::True, "fine"), Some(1), second(10));
+        let before = all.clone();
+        for now in 11..111 {
+            assert!(!set_condition(
+                &mut all,
+                ready(Status::True, "fine"),
+                Some(1),
+                second(now)
+            ));
+        }
+        assert_eq!(all, before);
+    }
+
+    #[test]
+    fn a_verdict_on_an_older_generation_is_out_of_date() {
+        let mut all = Vec::new();
+        set_condition(&mut all, ready(Status::True, ""), Some(3), second(0));
+        assert!(all[0].is_current(3));
+        assert!(!all[0].is_current(4));
+    }
+
+    #[test]
+    fn it_is_written_as_kubernetes_writes_it() {
+        let mut all = Vec::new();
+        let now = second(10) + jiff::SignedDuration::from_millis(400);
+        set_condition(&mut all, ready(Status::True, "fine"), Some(1), now);
+        let written = serde_json::json!({
+            "type": "Ready",
+            "status": "True",
+            "reason": "Checked",
+            "message": "fine",
+            "observedGeneration": 1,
+            "lastTransitionTime": "1970-01-01T00:00:10Z",
+        });
+        assert_eq!(serde_json::to_value(&all[0]).unwrap(), written);
+        assert_eq!(
+            serde_json::from_value::<Condition>(written).unwrap(),
+            all[0]
+        );
+    }
+
+    #[test]
+    fn a_reason_is_a_camel_case_word() {
+        for good in ["A", "NotReady", "Http404", "a_b", "A:b,c"] {
+            assert!(ReasonWord::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "4xx", "not ready", "Ready.", "Ready:", "-"] {
+            assert!(ReasonWord::parse(bad).is_err(), "{bad}");
+        }
+    }
 }
