@@ -18,6 +18,8 @@ mod handle;
 mod key;
 mod subscription;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use event::Event;
 pub use file::FileError;
