@@ -1,0 +1,55 @@
+//! Patches that a client computes itself: JSON patch and merge patch.
+//!
+//! ```text
+//! body --decode--> Patch --apply to the live object--> new object
+//! ```
+//!
+//! Strategic merge patches will be a third kind, beside [`json`] and [`merge_patch`]; applied
+//! objects (server-side apply) are in [`crate::merge`].
+
+mod json;
+mod merge_patch;
+
+use serde_json::Value;
+
+pub use json::JsonPatch;
+pub use merge_patch::MergePatch;
+
+/// A decoded patch.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Patch {
+    /// A list of operations (RFC 6902).
+    Json(JsonPatch),
+    /// An object to lay over the live one (RFC 7386).
+    Merge(MergePatch),
+}
+
+impl Patch {
+    /// The live object with the patch applied.
+    pub fn apply(&self, live: &Value) -> Result<Value, PatchError> {
+        match self {
+            Self::Json(patch) => patch.apply(live),
+            Self::Merge(patch) => Ok(patch.apply(live)),
+        }
+    }
+}
+
+/// Why a patch fails; each kind has its own status code.
+#[derive(Debug, thiserror::Error)]
+pub enum PatchError {
+    /// The body is not a patch of its kind (400); the text is the reply's.
+    #[error("{0}")]
+    Undecodable(String),
+    /// More operations than the server takes (413); the text is the reply's.
+    #[error("The allowed maximum operations in a JSON patch is {allowed}, got {got}")]
+    TooManyOperations {
+        /// The server's limit.
+        allowed: usize,
+        /// What was sent.
+        got: usize,
+    },
+    /// The patch does not fit the object: a path that is not there, a failed test (422, with the
+    /// server's general message; this text only explains it).
+    #[error("the patch does not fit the object: {0}")]
+    Unprocessable(String),
+}
