@@ -15,7 +15,7 @@ use crate::retry::Classify;
 use crate::world::{DesiredOf, World};
 
 /// Brings `world` closer to `desired`, as far as `policy` lets it, and says what became of every
-/// key. [`report`](crate::report::report) turns the answer into conditions, events, metrics and
+/// key. [`report`] turns the answer into conditions, events, metrics and
 /// log lines; [`outcome`] into what the runner asks for.
 pub async fn reconcile<W: World>(
     world: &W,
