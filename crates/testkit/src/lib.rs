@@ -4,16 +4,22 @@
 //! ends, also when it panics or is killed. What a machine cannot provide is skipped, loudly.
 //!
 //! ```text
-//! test ──▶ Postgres        a private server, one database per test
+//! test ──▶ RealCluster    etcd, API server, controllers, pretended nodes
+//!      ──▶ Postgres       a private server, one database per test
+//!      ──▶ scenario       one suite of requests for every cluster, and the replies of a real one
 //! ```
 //!
-//! Read [`postgres`] first; [`skip`] is what a test calls when the machine lacks something.
+//! Read [`real`] and [`postgres`] first, then [`scenario`]; [`skip()`] is what a test calls when
+//! the machine lacks something.
 
 mod environment;
 pub mod postgres;
-pub mod process;
+mod process;
+pub mod real;
+pub mod scenario;
 mod skip;
 
 pub use postgres::Postgres;
 pub use process::ProcessError;
+pub use real::RealCluster;
 pub use skip::skip;

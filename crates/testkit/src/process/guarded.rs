@@ -100,7 +100,6 @@ impl Drop for Nest {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StopSignal {
     /// At once: nothing that it holds is worth a flush.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the control plane will use it"))]
     Kill,
     /// PostgreSQL's "immediate shutdown", which also frees its shared memory.
     Quit,

@@ -1,3 +1,4 @@
 //! The test kit, tried on what it starts.
 
 mod postgres;
+mod real;

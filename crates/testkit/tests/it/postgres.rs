@@ -21,7 +21,7 @@ fn query(url: &str, sql: &str) -> String {
     let output = Command::new("psql")
         .args(["-X", "-A", "-t", "-d", url, "-c", sql])
         .output()
-        .unwrap();
+        .expect("run psql");
     assert!(
         output.status.success(),
         "{}",

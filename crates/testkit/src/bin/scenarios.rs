@@ -1,0 +1,42 @@
+//! Plays the scenario suite and says what differs.
+//!
+//! ```text
+//! scenarios record [FILTER]   play on the real control plane and keep its replies
+//! ```
+#![expect(clippy::print_stdout, reason = "it is a program for people")]
+
+use std::error::Error;
+
+use evenkeel_testkit::RealCluster;
+use evenkeel_testkit::scenario::{Clients, Library, Scenario, play_all};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let filter = arguments.next().unwrap_or_default();
+    let library = Library::open()?;
+    let chosen: Vec<Scenario> = library
+        .scenarios
+        .iter()
+        .filter(|story| story.id().contains(&filter))
+        .cloned()
+        .collect();
+    match command.as_str() {
+        "record" => record(&library, &chosen).await,
+        _ => Err("want `record`".into()),
+    }
+}
+
+async fn record(library: &Library, chosen: &[Scenario]) -> Result<(), Box<dyn Error>> {
+    let cluster = RealCluster::start().await?;
+    let clients = Clients::of_real(&cluster).await?;
+    let played = play_all(chosen, &library.definitions, 6, async |_| clients.clone()).await;
+    let mut recording = library.recording()?;
+    let known = |id: &String| library.scenarios.iter().any(|story| story.id() == *id);
+    recording.retain(|id, _| known(id));
+    println!("recorded {} scenarios", played.len());
+    recording.extend(played);
+    library.record(&recording)?;
+    Ok(())
+}
