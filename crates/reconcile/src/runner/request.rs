@@ -253,3 +253,56 @@ impl Wanted {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(seconds: u64) -> Moment {
+        Moment::after(Duration::from_secs(seconds))
+    }
+
+    const DEBOUNCE: Debounce = Debounce {
+        quiet: Duration::from_secs(3),
+        max_wait: Duration::from_secs(10),
+    };
+
+    fn first_wish(request: &Request) -> Wanted {
+        request.wanted(None, Some(DEBOUNCE), Moment::START)
+    }
+
+    proptest! {
+        #[test]
+        fn no_later_wish_breaks_a_promise(
+            wishes in prop::collection::vec((0_u64..8, any::<bool>(), 0_u64..20), 1..30),
+        ) {
+            let mut now = 0;
+            let mut all = first_wish(&Request::changed());
+            let mut promised = at(10);
+            for (pause, debounced, after) in wishes {
+                now += pause;
+                let wish = Request::changed();
+                let delay = Duration::from_secs(if debounced { 0 } else { after });
+                let wish = wish.after(delay).wanted(None, debounced.then_some(DEBOUNCE), at(now));
+                promised = promised.min(wish.window.latest);
+                all = all.merged(wish);
+                prop_assert!(all.window.due <= promised);
+            }
+        }
+    }
+
+    #[test]
+    fn debounce_gathers_changes_but_neither_delays_a_person_nor_a_resync() {
+        assert_eq!(first_wish(&Request::owned()).window.due, at(3));
+        assert_eq!(first_wish(&Request::asked()).window.due, at(0));
+        assert_eq!(first_wish(&Request::resync()).window.due, at(0));
+    }
+
+    #[test]
+    fn a_person_who_asks_ends_the_gathering() {
+        let gathered = first_wish(&Request::changed()).merged(first_wish(&Request::asked()));
+        assert_eq!(gathered.window.due, at(0));
+    }
+}

@@ -20,8 +20,10 @@ async fn misfortune(key: u32) -> Outcome<Trouble> {
     }
 }
 
-fn start_misfortunes(settings: Settings) -> (Bench, Arc<Mutex<Vec<(u32, FailureKind)>>>) {
-    let reports = Arc::new(Mutex::new(Vec::new()));
+type Reports = Arc<Mutex<Vec<(u32, FailureKind)>>>;
+
+fn start_misfortunes(settings: Settings) -> (Bench, Reports) {
+    let reports = Reports::default();
     let told = Arc::clone(&reports);
     let runner = Runner::new(settings, Arc::new(SeededRandom::new(7)))
         .report(move |&key, failure| told.lock().unwrap().push((key, failure.kind)));

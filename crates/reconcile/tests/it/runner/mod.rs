@@ -4,6 +4,7 @@ mod drain;
 mod fairness;
 mod isolation;
 mod memory;
+mod model;
 mod pace;
 
 use std::collections::BTreeMap;
