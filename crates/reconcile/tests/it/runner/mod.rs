@@ -1,5 +1,6 @@
 //! The runner keeps its promises. Time is virtual: hours pass in milliseconds.
 
+mod agreement;
 mod drain;
 mod fairness;
 mod isolation;
