@@ -7,6 +7,7 @@
 mod table;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -155,7 +156,7 @@ pub struct Limits {
     pub multiple_of: Option<f64>,
     pub min_length: Option<u64>,
     pub max_length: Option<u64>,
-    pub pattern: Option<String>,
+    pub pattern: Option<Pattern>,
     pub format: Option<String>,
     pub min_items: Option<u64>,
     pub max_items: Option<u64>,
@@ -163,6 +164,48 @@ pub struct Limits {
     pub min_properties: Option<u64>,
     pub max_properties: Option<u64>,
     pub enumeration: Vec<Value>,
-    /// `allOf`, `anyOf`, `oneOf`, `not` and the like, kept as they were written.
-    pub combinators: Option<Value>,
+    /// The schema gave no type: only its other limits count.
+    pub untyped: bool,
+    /// `allOf`, `anyOf`, `oneOf` and `not`.
+    pub combinators: Option<Box<Combinators>>,
+    /// Rules in CEL (`x-kubernetes-validations`), kept as they were written.
+    pub rules: Vec<Value>,
+}
+
+/// Schemas that a value must fit in combination.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names are those of OpenAPI")]
+pub struct Combinators {
+    pub all_of: Vec<Schema>,
+    pub any_of: Vec<Schema>,
+    pub one_of: Vec<Schema>,
+    pub not: Option<Schema>,
+}
+
+/// A regular expression with its text, by which it is compared.
+#[derive(Debug, Clone)]
+pub struct Pattern(regex::Regex);
+
+impl Pattern {
+    /// Compiles the pattern.
+    pub fn new(text: &str) -> Result<Self, regex::Error> {
+        regex::Regex::new(text).map(Self)
+    }
+
+    /// Whether the pattern occurs in the text.
+    pub fn matches(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str())
+    }
 }

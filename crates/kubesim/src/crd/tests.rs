@@ -1,0 +1,1 @@
+//! Rules of CRDs and of the resources they define, as tables.

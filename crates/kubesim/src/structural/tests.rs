@@ -1,0 +1,1 @@
+//! What schemas do to values, as tables.
