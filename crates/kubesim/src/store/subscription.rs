@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::table::Tail;
 use super::{Event, Revision, Store};
 
 /// Every event of one resource after a revision, in order, for ever.
@@ -18,8 +17,12 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub(super) fn new(store: Store, from: Revision, tail: Tail) -> Self {
-        let Tail { waiting, coming } = tail;
+    pub(super) fn new(
+        store: Store,
+        from: Revision,
+        waiting: VecDeque<Arc<Event>>,
+        coming: UnboundedReceiver<Arc<Event>>,
+    ) -> Self {
         Self {
             store,
             from,

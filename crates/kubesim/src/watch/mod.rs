@@ -12,8 +12,6 @@
 
 mod line;
 mod stream;
-#[cfg(test)]
-mod tests;
 mod transition;
 
 use std::borrow::Cow;

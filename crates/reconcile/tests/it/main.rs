@@ -4,5 +4,4 @@
     reason = "a test fails by panicking, its fixtures too"
 )]
 
-mod engine;
 mod runner;

@@ -1,0 +1,158 @@
+//! One simulated cluster: the store, the resources it serves, its clock and dice, and the
+//! controllers that keep house.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+use crate::ambient::Ambient;
+use crate::body::Body;
+use crate::discovery;
+use crate::faults::Sight;
+use crate::lifecycle::Housekeeping;
+use crate::registry::Registry;
+use crate::reply::Reply;
+use crate::request::{Accept, ApiRequest, Encoding, Form, Route};
+use crate::status::ApiError;
+use crate::store::{FileError, Store};
+use crate::verbs;
+
+/// One simulated cluster. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Cluster(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Store,
+    registry: Registry,
+    ambient: Ambient,
+    housekeeping: Housekeeping,
+    sight: Sight,
+}
+
+/// When the controllers of a cluster (garbage collection, namespaces, custom resource
+/// definitions) do their work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// Right after every write, before its answer: what a test sees is always settled.
+    #[default]
+    AfterEveryWrite,
+    /// Only when [`Cluster::step`] or [`Cluster::settle`] is called.
+    WhenStepped,
+}
+
+impl Cluster {
+    /// An empty cluster in memory, with the machine's clock and dice.
+    pub fn new() -> Self {
+        Self::with(Ambient::system(), Pace::default())
+    }
+
+    /// An empty cluster in memory with this clock, these dice and this pace.
+    pub fn with(ambient: Ambient, pace: Pace) -> Self {
+        Self::over(Store::new(), ambient, pace)
+    }
+
+    /// The cluster that the file at `path` keeps; an empty one when there is no file yet.
+    pub fn open(path: &Path, ambient: Ambient) -> Result<Self, FileError> {
+        Ok(Self::over(Store::open(path)?, ambient, Pace::default()))
+    }
+
+    /// The cluster whose objects are in `store`.
+    pub fn over(store: Store, ambient: Ambient, pace: Pace) -> Self {
+        let cluster = Self(Arc::new(Inner {
+            sight: Sight::clear(store.clone()),
+            store,
+            registry: Registry::default(),
+            ambient,
+            housekeeping: Housekeeping::new(pace),
+        }));
+        cluster.found();
+        cluster
+    }
+
+    /// Answers a request.
+    pub fn handle(&self, request: Request<Bytes>) -> Response<Body> {
+        self.handle_through(&self.0.sight, request)
+    }
+
+    /// Answers a request of a client that sees the cluster through `sight`.
+    pub fn handle_through(&self, sight: &Sight, request: Request<Bytes>) -> Response<Body> {
+        let request = ApiRequest::new(request);
+        let plain = Accept {
+            form: Form::Object,
+            encoding: Encoding::Json,
+        };
+        let accept = match request.accept() {
+            Ok(accept) => accept,
+            Err(error) => return Reply::from(error).into_response(plain),
+        };
+        let answer = self.answer(sight, &request, accept);
+        self.settle_at_its_pace();
+        match answer {
+            Ok(reply) => reply.into_response(accept),
+            Err(error) => Reply::from(error).into_response(Accept {
+                form: Form::Object,
+                ..accept
+            }),
+        }
+    }
+
+    /// The objects.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// The clock and the dice.
+    pub fn ambient(&self) -> &Ambient {
+        &self.0.ambient
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// The present moment as objects write it.
+    pub(crate) fn timestamp(&self) -> String {
+        self.ambient()
+            .clock
+            .now()
+            .strftime("%Y-%m-%dT%H:%M:%SZ")
+            .to_string()
+    }
+
+    pub(crate) fn housekeeping(&self) -> &Housekeeping {
+        &self.0.housekeeping
+    }
+
+    fn answer(
+        &self,
+        sight: &Sight,
+        request: &ApiRequest,
+        accept: Accept,
+    ) -> Result<Reply, ApiError> {
+        let registry = self.registry();
+        let aggregated = accept.form == Form::AggregatedDiscovery;
+        let found = match &request.route {
+            Route::Index => Some(discovery::index(registry)),
+            Route::Version => Some(discovery::version()),
+            Route::Health => return Ok(Reply::text(200, "ok")),
+            Route::CoreVersions if aggregated => Some(discovery::aggregated_core(registry)),
+            Route::CoreVersions => Some(discovery::core_versions()),
+            Route::Groups if aggregated => Some(discovery::aggregated_groups(registry)),
+            Route::Groups => Some(discovery::groups(registry)),
+            Route::Group(group) => discovery::group(registry, group),
+            Route::Resources { group, version } => discovery::resources(registry, group, version),
+            Route::Resource(path) => return verbs::answer(self, sight, request, path, accept),
+            Route::Unknown => None,
+        };
+        Ok(found.map_or_else(Reply::page_not_found, |found| Reply::ok(&found)))
+    }
+}
+
+impl Default for Cluster {
+    fn default() -> Self {
+        Self::new()
+    }
+}

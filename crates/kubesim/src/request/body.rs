@@ -1,0 +1,58 @@
+//! Bodies: JSON or YAML, by content type.
+
+use serde_json::Value;
+
+use super::duplicates;
+use crate::status::ApiError;
+
+/// A decoded body.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub(crate) value: Value,
+    /// Paths of fields that were written twice; the last one counts.
+    pub(crate) duplicates: Vec<String>,
+}
+
+/// Decodes the body of a create, an update or a deletion.
+pub(crate) fn decode(content_type: &str, bytes: &[u8]) -> Result<Decoded, ApiError> {
+    match media_type(content_type) {
+        "" | "application/json" => json(bytes),
+        "application/yaml" => yaml(bytes),
+        _ => Err(ApiError::new(
+            415,
+            "UnsupportedMediaType",
+            "the body of the request was in an unknown format - accepted media types include: \
+             application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        )),
+    }
+}
+
+/// Decodes the body of an apply patch: YAML, of which JSON is a part.
+pub(crate) fn decode_patch_yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
+    json(bytes).or_else(|_| yaml(bytes))
+}
+
+/// A content type without its parameters.
+pub(crate) fn media_type(content_type: &str) -> &str {
+    content_type.split(';').next().unwrap_or_default().trim()
+}
+
+fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
+    match duplicates::read(bytes) {
+        Ok((value, duplicates)) => Ok(Decoded { value, duplicates }),
+        Err(why) => Err(ApiError::bad_request(format!(
+            "couldn't get version/kind; json parse error: {why}"
+        ))),
+    }
+}
+
+fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
+    let wrong =
+        |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
+    let text = std::str::from_utf8(bytes).map_err(|why| wrong(why.to_string()))?;
+    let value = serde_saphyr::from_str(text).map_err(|why| wrong(why.to_string()))?;
+    Ok(Decoded {
+        value,
+        duplicates: Vec::new(),
+    })
+}

@@ -1,0 +1,49 @@
+//! Reading one object.
+
+use super::Call;
+use super::present::Shown;
+use crate::faults::Freshness;
+use crate::reply::Reply;
+use crate::request::GetOptions;
+use crate::status::ApiError;
+use crate::store::Object;
+
+impl Call<'_> {
+    pub(super) fn get(&self, name: &str) -> Result<Reply, ApiError> {
+        let object = self.read(name)?;
+        Ok(Reply::ok(&Shown::alone(
+            &object,
+            &self.resource,
+            self.accept.form,
+        )))
+    }
+
+    /// The object of this name as the client sees the cluster.
+    pub(super) fn read(&self, name: &str) -> Result<Object, ApiError> {
+        let options = GetOptions::read(&self.request.query)?;
+        self.must_have_seen(options.not_older_than)?;
+        let freshness = freshness(options.not_older_than);
+        let found = self
+            .sight
+            .get(&self.resource.stored, &self.key(name), freshness);
+        found.ok_or_else(|| ApiError::not_found(&self.resource.id, name))
+    }
+
+    /// Refuses a read that wants to be newer than anything there is.
+    pub(super) fn must_have_seen(&self, revision: Option<u64>) -> Result<(), ApiError> {
+        let current = self.sight.revision(freshness(revision));
+        match revision {
+            Some(asked) if asked > current => Err(ApiError::too_large_revision(asked, current)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A read that names a revision takes what a cache has; one that does not wants the latest.
+pub(super) fn freshness(revision: Option<u64>) -> Freshness {
+    if revision.is_some() {
+        Freshness::Cached
+    } else {
+        Freshness::Latest
+    }
+}

@@ -1,0 +1,213 @@
+//! The way of an object out of the store: at once, or marked as deleted until its finalizers
+//! are gone.
+
+use std::sync::Arc;
+
+use jiff::ToSpan as _;
+use serde_json::Value;
+
+use super::writing::Writing;
+use crate::lifecycle::{admit, custom, namespaces};
+use crate::meta;
+use crate::registry::ResourceType;
+use crate::request::{DeleteOptions, Propagation};
+use crate::status::ApiError;
+use crate::store::{CommitError, Key, Object};
+
+/// The finalizer of an object whose dependents go first.
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of an object whose dependents are to be set free.
+pub(crate) const ORPHAN: &str = "orphan";
+
+/// What became of a deletion.
+pub(crate) enum Removed {
+    /// The object is gone; this is what it was.
+    Gone(Object),
+    /// The object stays, marked, until something else happens.
+    Pending(Object),
+}
+
+/// Whether an object has nothing left to wait for.
+pub(super) fn is_due(resource: &ResourceType, object: &Value) -> bool {
+    let graceful = object["metadata"]["deletionGracePeriodSeconds"]
+        .as_i64()
+        .is_some_and(|n| n > 0);
+    let held = resource.is("", "namespaces")
+        && !meta::strings(object["spec"].get("finalizers")).is_empty();
+    meta::is_deleting(object) && meta::finalizers(object).is_empty() && !graceful && !held
+}
+
+impl Writing<'_> {
+    /// Deletes the object at `key`.
+    pub(crate) fn delete(&self, key: &Key, options: &DeleteOptions) -> Result<Removed, ApiError> {
+        loop {
+            let live = self.cluster.store().get(&self.resource.stored, key);
+            let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, key.name()))?;
+            admit::deletion(self.resource, &live)?;
+            self.check_preconditions(&live, options)?;
+            let marked = self.marked(&live, options);
+            if let Some(removed) = self.delete_once(key, &live, marked)? {
+                return Ok(removed);
+            }
+        }
+    }
+
+    /// One try; nothing when somebody else was quicker.
+    fn delete_once(
+        &self,
+        key: &Key,
+        live: &Object,
+        marked: Option<Value>,
+    ) -> Result<Option<Removed>, ApiError> {
+        let store = self.cluster.store();
+        let committed = match marked {
+            Some(marked) if marked == **live => return Ok(Some(Removed::Pending(live.clone()))),
+            Some(marked) if self.dry_run => return Ok(Some(Removed::Pending(Arc::new(marked)))),
+            None if self.dry_run => return Ok(Some(Removed::Gone(live.clone()))),
+            Some(marked) => store
+                .update(&self.resource.stored, key, meta::revision(live), marked)
+                .map(Some),
+            None => store
+                .delete(&self.resource.stored, key, meta::revision(live))
+                .map(|_| None),
+        };
+        match committed {
+            Ok(after) => {
+                self.cluster
+                    .after_write(&self.resource.stored, key, Some(live), after.as_ref());
+                Ok(Some(after.map_or_else(
+                    || Removed::Gone(live.clone()),
+                    Removed::Pending,
+                )))
+            }
+            Err(CommitError::Changed(_)) => Ok(None),
+            Err(error) => Err(self.commit_error(key.name(), error)),
+        }
+    }
+
+    fn check_preconditions(&self, live: &Value, options: &DeleteOptions) -> Result<(), ApiError> {
+        let wanted = &options.preconditions;
+        let uid = meta::uid(live);
+        if let Some(wanted) = wanted.uid.as_deref().filter(|wanted| *wanted != uid) {
+            return Err(self.precondition(live, &format!(
+                "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). \
+                 The object might have been deleted and then recreated"
+            )));
+        }
+        let revision = meta::text(live, "resourceVersion");
+        if let Some(wanted) = wanted
+            .resource_version
+            .as_deref()
+            .filter(|wanted| *wanted != revision)
+        {
+            return Err(self.precondition(
+                live,
+                &format!(
+                    "the ResourceVersion in the precondition ({wanted}) does not match the \
+                 ResourceVersion in record ({revision}). The object might have been modified"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Preconditions name the kind where other conflicts name the resource.
+    fn precondition(&self, live: &Value, why: &str) -> ApiError {
+        let kind = crate::store::ResourceId::new(&self.resource.id.group, &self.resource.kind);
+        ApiError::conflict(&kind, meta::name(live), why)
+    }
+
+    /// The object as its deletion leaves it; nothing when it goes at once.
+    fn marked(&self, live: &Value, options: &DeleteOptions) -> Option<Value> {
+        let now = self.cluster.timestamp();
+        let mut marked = live.clone();
+        if !meta::is_deleting(live) {
+            if self.resource.is("", "namespaces") {
+                namespaces::terminate(&mut marked, &now);
+                return Some(marked);
+            }
+            if custom::is_definition(&self.resource.stored) {
+                custom::terminate(&mut marked, &now);
+                return Some(marked);
+            }
+        }
+        meta::set_finalizers(&mut marked, &self.finalizers(live, options));
+        if !self.mark_graceful(&mut marked, options) {
+            delete_now(&mut marked, &now);
+        }
+        (!is_due(self.resource, &marked)).then_some(marked)
+    }
+
+    /// The finalizers that the wish for the dependents asks for.
+    fn finalizers<'o>(&self, live: &'o Value, options: &DeleteOptions) -> Vec<&'o str> {
+        let mut finalizers = meta::finalizers(live);
+        let had = |name: &str| finalizers.contains(&name);
+        let propagation =
+            options
+                .propagation
+                .unwrap_or_else(|| match (had(ORPHAN), had(FOREGROUND)) {
+                    (true, _) => Propagation::Orphan,
+                    (_, true) => Propagation::Foreground,
+                    _ if self.resource.orphans_by_default() => Propagation::Orphan,
+                    _ => Propagation::Background,
+                });
+        finalizers.retain(|name| ![ORPHAN, FOREGROUND].contains(name));
+        match propagation {
+            Propagation::Orphan => finalizers.push(ORPHAN),
+            Propagation::Foreground => finalizers.push(FOREGROUND),
+            Propagation::Background => {}
+        }
+        finalizers
+    }
+
+    /// Pods on a node get time to end; whether this one does.
+    fn mark_graceful(&self, object: &mut Value, options: &DeleteOptions) -> bool {
+        let running = !object["spec"]["nodeName"]
+            .as_str()
+            .unwrap_or_default()
+            .is_empty()
+            && !["Failed", "Succeeded"]
+                .contains(&object["status"]["phase"].as_str().unwrap_or_default());
+        if !self.resource.is("", "pods") || !running {
+            return false;
+        }
+        let before = object["metadata"]["deletionGracePeriodSeconds"].as_i64();
+        let default = before.or_else(|| object["spec"]["terminationGracePeriodSeconds"].as_i64());
+        let asked = options
+            .grace_seconds
+            .or(default)
+            .unwrap_or(30)
+            .clamp(0, 1 << 32);
+        let granted = before.map_or(asked, |before| before.min(asked));
+        if granted == 0 || (meta::is_deleting(object) && before == Some(granted)) {
+            return granted > 0;
+        }
+        if !meta::is_deleting(object) {
+            meta::next_generation(object);
+        }
+        let end = self
+            .cluster
+            .ambient()
+            .clock
+            .now()
+            .saturating_add(granted.seconds());
+        let end = end
+            .unwrap_or(jiff::Timestamp::MAX)
+            .strftime("%Y-%m-%dT%H:%M:%SZ")
+            .to_string();
+        meta::set(object, "deletionTimestamp", end);
+        meta::set(object, "deletionGracePeriodSeconds", granted);
+        true
+    }
+}
+
+/// Marks an object as deleted without grace.
+fn delete_now(object: &mut Value, now: &str) {
+    if object["metadata"]["deletionGracePeriodSeconds"].is_null() {
+        meta::next_generation(object);
+    }
+    if !meta::is_deleting(object) {
+        meta::set(object, "deletionTimestamp", now);
+    }
+    meta::set(object, "deletionGracePeriodSeconds", 0);
+}

@@ -1,0 +1,351 @@
+//! The way of an object into the store, the same for clients and for the cluster's own
+//! controllers.
+//!
+//! ```text
+//! create: default ▸ track managers ▸ complete metadata ▸ prepare ▸ validate ▸ commit
+//! update: change  ▸ default ▸ track managers ▸ keep what is kept ▸ prepare ▸ validate ▸ commit,
+//!         or delete, when the last finalizer of a deleted object has gone
+//! ```
+
+use serde_json::Value;
+use std::sync::Arc;
+
+use crate::cluster::Cluster;
+use crate::lifecycle::admit;
+use crate::merge::{self, Writer};
+use crate::meta;
+use crate::registry::ResourceType;
+use crate::status::ApiError;
+use crate::store::{CommitError, Key, Object};
+use crate::strategy::{Part, Surroundings};
+
+/// How often a name is drawn before a collision is reported.
+const NAME_DRAWS: usize = 8;
+
+/// Who writes to which objects through which endpoint, and how.
+pub(crate) struct Writing<'a> {
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) resource: &'a ResourceType,
+    /// Empty for the object itself.
+    pub(crate) subresource: &'a str,
+    pub(crate) manager: &'a str,
+    pub(crate) dry_run: bool,
+}
+
+/// What an update makes of an object.
+pub(crate) enum Change {
+    /// A new state, of which the managers are still to be worked out.
+    Replaced(Value),
+    /// A new state whose managers are right.
+    Applied(Value),
+}
+
+/// An object after a write.
+pub(crate) struct Written {
+    pub(crate) object: Object,
+    pub(crate) created: bool,
+}
+
+impl Writing<'_> {
+    /// Creates an object in the namespace that it names.
+    pub(crate) fn create(&self, object: Value) -> Result<Object, ApiError> {
+        self.create_from(Change::Replaced(object))
+    }
+
+    fn create_from(&self, change: Change) -> Result<Object, ApiError> {
+        let strategy = self.resource.strategy();
+        let mut object = self.typed(None, change);
+        admit::namespace_takes(self.cluster, self.resource, &object)?;
+        self.complete(&mut object);
+        strategy.prepare_create(&mut object, self);
+        self.refuse(&object, &strategy.validate_create(&object))?;
+        self.commit_new(object)
+    }
+
+    /// What the server alone says of a new object.
+    fn complete(&self, object: &mut Value) {
+        for field in [
+            "resourceVersion",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "selfLink",
+        ] {
+            meta::remove(object, field);
+        }
+        meta::set(
+            object,
+            "uid",
+            self.cluster.ambient().random.uuid().to_string(),
+        );
+        meta::set(object, "creationTimestamp", self.cluster.timestamp());
+        self.draw_name(object);
+    }
+
+    fn draw_name(&self, object: &mut Value) -> bool {
+        let prefix = meta::text(object, "generateName");
+        if prefix.is_empty() || !meta::name(object).is_empty() {
+            return false;
+        }
+        // The longest prefix that leaves room for the five characters.
+        let end = prefix
+            .char_indices()
+            .nth(58)
+            .map_or(prefix.len(), |(at, _)| at);
+        let name = format!(
+            "{}{}",
+            &prefix[..end],
+            self.cluster.ambient().random.name_suffix()
+        );
+        meta::set(object, "name", name);
+        true
+    }
+
+    fn commit_new(&self, mut object: Value) -> Result<Object, ApiError> {
+        let drawn = !meta::text(&object, "generateName").is_empty();
+        for _ in 1..NAME_DRAWS {
+            let taken = self
+                .cluster
+                .store()
+                .get(&self.resource.stored, &meta::key(&object))
+                .is_some();
+            if !(drawn && taken) {
+                break;
+            }
+            meta::remove(&mut object, "name");
+            self.draw_name(&mut object);
+        }
+        let key = meta::key(&object);
+        let name = meta::name(&object).to_owned();
+        if self.dry_run {
+            return match self.cluster.store().get(&self.resource.stored, &key) {
+                Some(_) => Err(ApiError::already_exists(&self.resource.id, &name)),
+                None => Ok(Arc::new(object)),
+            };
+        }
+        let created = self
+            .cluster
+            .store()
+            .create(&self.resource.stored, &key, object);
+        let created = created.map_err(|error| self.commit_error(&name, error))?;
+        self.cluster
+            .after_write(&self.resource.stored, &key, None, Some(&created));
+        Ok(created)
+    }
+
+    /// Changes the object at `key`: `change` is given the live object, or nothing, as often as it
+    /// takes to have the last word.
+    pub(crate) fn update(
+        &self,
+        key: &Key,
+        mut change: impl FnMut(Option<&Value>) -> Result<Change, ApiError>,
+    ) -> Result<Written, ApiError> {
+        loop {
+            let Some(live) = self.cluster.store().get(&self.resource.stored, key) else {
+                let object = self.create_from(change(None)?)?;
+                return Ok(Written {
+                    object,
+                    created: true,
+                });
+            };
+            let change = change(Some(&live))?;
+            if let Some(object) = self.update_once(key, &live, change)? {
+                return Ok(Written {
+                    object,
+                    created: false,
+                });
+            }
+        }
+    }
+
+    /// One try; nothing when somebody else was quicker.
+    fn update_once(
+        &self,
+        key: &Key,
+        live: &Object,
+        change: Change,
+    ) -> Result<Option<Object>, ApiError> {
+        let new = self.next_state(live, change)?;
+        if new == **live {
+            return Ok(Some(live.clone()));
+        }
+        if self.dry_run {
+            return Ok(Some(Arc::new(new)));
+        }
+        if super::removal::is_due(self.resource, &new) {
+            let gone =
+                self.cluster
+                    .store()
+                    .delete(&self.resource.stored, key, meta::revision(live));
+            return self.settle(key, live, gone.map(|_| None), || Arc::new(new));
+        }
+        let stored =
+            self.cluster
+                .store()
+                .update(&self.resource.stored, key, meta::revision(live), new);
+        self.settle(key, live, stored.map(Some), || live.clone())
+    }
+
+    /// Follows a commit up; `shown` is what a deletion answers.
+    fn settle(
+        &self,
+        key: &Key,
+        live: &Object,
+        committed: Result<Option<Object>, CommitError>,
+        shown: impl FnOnce() -> Object,
+    ) -> Result<Option<Object>, ApiError> {
+        match committed {
+            Ok(after) => {
+                self.cluster
+                    .after_write(&self.resource.stored, key, Some(live), after.as_ref());
+                Ok(Some(after.unwrap_or_else(shown)))
+            }
+            Err(CommitError::Changed(_) | CommitError::Missing | CommitError::Exists(_)) => {
+                Ok(None)
+            }
+            Err(error) => Err(self.commit_error(key.name(), error)),
+        }
+    }
+
+    /// The object that an update leads to, checked.
+    fn next_state(&self, live: &Value, change: Change) -> Result<Value, ApiError> {
+        let strategy = self.resource.strategy();
+        let part = part(self.subresource);
+        let mut new = self.typed(Some(live), change);
+        self.check_revision(live, &mut new)?;
+        let finalizers = new["spec"].get("finalizers").cloned();
+        meta::copy(&mut new, "generation", live);
+        strategy.prepare_update(part, &mut new, live, self);
+        keep_metadata(live, &mut new);
+        if self.subresource == "finalize" {
+            new["spec"]["finalizers"] = finalizers.unwrap_or_else(|| Value::Array(Vec::new()));
+        }
+        self.refuse(&new, &strategy.validate_update(part, &new, live))?;
+        merge::keep_times(live, &mut new);
+        Ok(new)
+    }
+
+    /// A write that names a revision must name the live one.
+    fn check_revision(&self, live: &Value, new: &mut Value) -> Result<(), ApiError> {
+        let named = meta::text(new, "resourceVersion");
+        if named.is_empty() || named == "0" {
+            if !self.resource.updates_unconditionally() {
+                return Err(self.revision_missing(live));
+            }
+            meta::copy(new, "resourceVersion", live);
+        } else if named != meta::text(live, "resourceVersion") {
+            return Err(ApiError::stale(&self.resource.id, meta::name(live)));
+        }
+        Ok(())
+    }
+
+    fn revision_missing(&self, live: &Value) -> ApiError {
+        use crate::field_error::{FieldError, Path};
+        let metadata = Path::field("metadata");
+        let error = FieldError::invalid(
+            &metadata.child("resourceVersion"),
+            0,
+            "must be specified for an update",
+        );
+        ApiError::invalid(
+            &self.resource.id.group,
+            &self.resource.kind,
+            meta::name(live),
+            &[error],
+        )
+    }
+
+    fn refuse(
+        &self,
+        object: &Value,
+        errors: &[crate::field_error::FieldError],
+    ) -> Result<(), ApiError> {
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let name = match meta::name(object) {
+            "" => meta::text(object, "generateName"),
+            name => name,
+        };
+        Err(ApiError::invalid(
+            &self.resource.id.group,
+            &self.resource.kind,
+            name,
+            errors,
+        ))
+    }
+
+    /// The new state with its defaults and its managers. What is sent is defaulted first, so the
+    /// sender manages the defaults too; what is applied is merged first, so nobody does.
+    fn typed(&self, live: Option<&Value>, change: Change) -> Value {
+        let strategy = self.resource.strategy();
+        match change {
+            Change::Replaced(mut object) => {
+                strategy.default(&mut object);
+                self.track(live, object)
+            }
+            Change::Applied(mut object) => {
+                strategy.default(&mut object);
+                object
+            }
+        }
+    }
+
+    fn track(&self, live: Option<&Value>, new: Value) -> Value {
+        let schema = self.resource.schema();
+        let reset = self.resource.reset_fields(self.subresource);
+        merge::track(live, new, &schema, &self.writer(), reset)
+    }
+
+    /// Who writes, for the record of managers.
+    pub(super) fn writer(&self) -> Writer<'_> {
+        Writer {
+            manager: self.manager,
+            api_version: &self.resource.api_version,
+            subresource: self.subresource,
+            time: self.cluster.ambient().clock.now(),
+        }
+    }
+
+    pub(super) fn commit_error(&self, name: &str, error: CommitError) -> ApiError {
+        match error {
+            CommitError::Exists(_) => ApiError::already_exists(&self.resource.id, name),
+            CommitError::Missing => ApiError::not_found(&self.resource.id, name),
+            CommitError::Changed(_) => ApiError::stale(&self.resource.id, name),
+            CommitError::File(why) => ApiError::internal(format!("keep the change: {why}")),
+        }
+    }
+}
+
+impl Surroundings for Writing<'_> {
+    fn objects(&self, group: &str, resource: &str) -> Vec<Arc<Value>> {
+        let id = crate::store::ResourceId::new(group, resource);
+        self.cluster
+            .store()
+            .snapshot(&id)
+            .objects
+            .values()
+            .cloned()
+            .collect()
+    }
+}
+
+/// What no update changes.
+fn keep_metadata(live: &Value, new: &mut Value) {
+    if meta::uid(new).is_empty() {
+        meta::copy(new, "uid", live);
+    }
+    meta::copy(new, "creationTimestamp", live);
+    meta::copy(new, "deletionTimestamp", live);
+    if new["metadata"]["deletionGracePeriodSeconds"].is_null() {
+        meta::copy(new, "deletionGracePeriodSeconds", live);
+    }
+    meta::remove(new, "selfLink");
+}
+
+/// The part of an object that an endpoint writes.
+fn part(subresource: &str) -> Part {
+    match subresource {
+        "status" => Part::Status,
+        _ => Part::Main,
+    }
+}

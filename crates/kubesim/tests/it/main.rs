@@ -1,0 +1,5 @@
+//! The simulated cluster as its clients see it.
+
+mod client;
+mod lifecycle;
+mod objects;
