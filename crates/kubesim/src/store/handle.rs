@@ -251,8 +251,8 @@ impl Store {
         resource: &ResourceId,
         from: Revision,
     ) -> Result<Subscription, Expired> {
-        let (waiting, coming) = self.state().table(resource).listen(from)?;
-        Ok(Subscription::new(self.clone(), from, waiting, coming))
+        let tail = self.state().table(resource).listen(from)?;
+        Ok(Subscription::new(self.clone(), from, tail))
     }
 
     /// Forgets every event so far: who then asks for what came after an older revision is told

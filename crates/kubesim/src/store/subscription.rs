@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::table::Tail;
 use super::{Event, Revision, Store};
 
 /// Every event of one resource after a revision, in order, for ever.
@@ -17,12 +18,8 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub(super) fn new(
-        store: Store,
-        from: Revision,
-        waiting: VecDeque<Arc<Event>>,
-        coming: UnboundedReceiver<Arc<Event>>,
-    ) -> Self {
+    pub(super) fn new(store: Store, from: Revision, tail: Tail) -> Self {
+        let Tail { waiting, coming } = tail;
         Self {
             store,
             from,

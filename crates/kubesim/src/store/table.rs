@@ -45,6 +45,13 @@ impl Snapshot {
     }
 }
 
+/// Events that have happened, and a channel of those to come.
+#[derive(Debug)]
+pub(super) struct Tail {
+    pub(super) waiting: VecDeque<Arc<Event>>,
+    pub(super) coming: UnboundedReceiver<Arc<Event>>,
+}
+
 /// The objects of one resource, their latest events, and who wants to hear of the next ones.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -111,17 +118,17 @@ impl Table {
         Ok(objects)
     }
 
-    /// The events after `from` that already happened, and a channel of those to come.
-    pub(super) fn listen(
-        &mut self,
-        from: Revision,
-    ) -> Result<(VecDeque<Arc<Event>>, UnboundedReceiver<Arc<Event>>), Expired> {
+    /// The events after `from`.
+    pub(super) fn listen(&mut self, from: Revision) -> Result<Tail, Expired> {
         self.reaches(from)?;
         let start = self.log.partition_point(|event| event.revision <= from);
-        let (sender, receiver) = unbounded_channel();
+        let (sender, coming) = unbounded_channel();
         self.listeners.retain(|listener| !listener.is_closed());
         self.listeners.push(sender);
-        Ok((self.log.range(start..).cloned().collect(), receiver))
+        Ok(Tail {
+            waiting: self.log.range(start..).cloned().collect(),
+            coming,
+        })
     }
 
     fn reaches(&self, revision: Revision) -> Result<(), Expired> {

@@ -12,6 +12,8 @@
 
 mod line;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod transition;
 
 use std::borrow::Cow;

@@ -19,11 +19,11 @@ where
     E: Classify + Error + 'static,
     F: Future<Output = Outcome<E>>,
 {
-    // `work` is called inside, so that a panic before its first await is caught too, as is one
-    // while a run that timed out is dropped.
-    let run = async { timeout(limit, work()).await };
+    // All foreign code is called inside: `work` before its first await, the drop of a run that
+    // timed out, and the error that is put into words.
+    let run = async { timeout(limit, work()).await.map(Ended::from) };
     match AssertUnwindSafe(run).catch_unwind().await {
-        Ok(Ok(outcome)) => outcome.into(),
+        Ok(Ok(ended)) => ended,
         Ok(Err(_elapsed)) => Ended::failed(
             FailureKind::Timeout,
             format!("the run did not end within {limit:?}"),

@@ -4,4 +4,5 @@
     reason = "a test fails by panicking, its fixtures too"
 )]
 
+mod engine;
 mod runner;

@@ -94,6 +94,40 @@ async fn a_report_that_panics_is_survived() {
     assert!(bench.journal.times(PANICS_LATE).len() > 1 && bench.journal.ended("done") == 1);
 }
 
+#[derive(Debug)]
+struct Unspeakable;
+
+impl std::fmt::Display for Unspeakable {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("no words")
+    }
+}
+
+impl std::error::Error for Unspeakable {}
+
+impl Classify for Unspeakable {
+    fn class(&self) -> ErrorClass {
+        ErrorClass::Transient
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_panics_when_it_is_shown_counts_as_a_panic_of_its_key() {
+    let runner = Runner::new(one_worker(), Arc::new(SeededRandom::new(7)));
+    let (handle, shutdown) = (runner.handle(), CancellationToken::new());
+    let work = |_: u32| async { Outcome::Retry(Unspeakable) };
+    let running = tokio::spawn(runner.run(work, shutdown.clone()));
+    handle.add(1, Request::changed());
+    sleep(secs(1)).await;
+    let why = handle.find(&1).unwrap().to_string();
+    assert!(
+        why.starts_with("1: attempt 1 failed (panic): no words; next run in "),
+        "{why}"
+    );
+    shutdown.cancel();
+    assert!(running.await.unwrap().abandoned.is_empty());
+}
+
 /// What a key's runs and events look like from outside, on real threads.
 #[derive(Default)]
 struct Watched {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use evenkeel_ambient::SeededRandom;
-use evenkeel_reconcile::runner::{Drained, Ended, Handle, Metrics, Reason, Runner, Settings};
+use evenkeel_reconcile::runner::{Drained, Ended, Handle, Load, Metrics, Reason, Runner, Settings};
 use evenkeel_reconcile::{Classify, ErrorClass, Outcome};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
@@ -50,9 +50,16 @@ struct Journal {
     begun: Mutex<Vec<(Duration, u32)>>,
     waited: Mutex<Vec<(Reason, Duration)>>,
     ended: Mutex<BTreeMap<&'static str, usize>>,
+    deepest: Mutex<Load>,
 }
 
 impl Metrics for Journal {
+    fn load(&self, load: &Load) {
+        let mut deepest = self.deepest.lock().unwrap();
+        deepest.changes = deepest.changes.max(load.changes);
+        deepest.oldest_change = deepest.oldest_change.max(load.oldest_change);
+    }
+
     fn started(&self, reason: Reason, waited: Duration) {
         self.waited.lock().unwrap().push((reason, waited));
     }

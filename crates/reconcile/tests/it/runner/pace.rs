@@ -266,3 +266,25 @@ async fn a_forgotten_key_is_not_resynced() {
     bench.handle.forget(&2);
     assert!(bench.handle.list().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn depth_age_and_retries_are_counted() {
+    let bench = Bench::start(one_worker(), |_, key| async move {
+        sleep(secs(1)).await;
+        match key {
+            0 => Outcome::Retry(Trouble(ErrorClass::Transient)),
+            _ => Outcome::Done,
+        }
+    });
+    (0..10).for_each(|key| bench.handle.add(key, Request::changed()));
+    bench.for_(secs(50)).await;
+    let deepest = *bench.journal.deepest.lock().unwrap();
+    // The tenth key begins after nine seconds; it was last seen waiting after eight.
+    assert_eq!((deepest.changes, deepest.oldest_change), (9, secs(8)));
+    let waited = bench.journal.waited.lock().unwrap();
+    let retries = waited
+        .iter()
+        .filter(|(reason, _)| *reason == Reason::Retry)
+        .count();
+    assert_eq!((retries, bench.journal.ended("transient")), (2, 3));
+}
