@@ -52,54 +52,69 @@ fn objects(
     Ok(out)
 }
 
-/// Items stay where the live list has them, except that those which the intent names come in the
-/// order of the intent; its new items stand behind the one they follow there.
 fn lists(list: List<'_>, live: &[Value], intent: &[Value]) -> Result<Vec<Value>, TypeErrors> {
     let live = index(list, live)?;
     let intent = index(list, intent)?;
     let single = unique(&live);
-    let wanted: BTreeMap<&Step, &Value> = intent.iter().map(|(step, item)| (step, *item)).collect();
-    let merged = |step: &Step, item: &Value| match single.get(step) {
-        Some(Some(there)) => {
-            combine(list.items, there, item).map_err(|errors| errors.beneath(step))
-        }
-        None | Some(None) => Ok(item.clone()),
-    };
+    arrange(&live, &intent)
+        .into_iter()
+        .map(|pick| match pick {
+            Pick::Live(item) => Ok(item.clone()),
+            Pick::Intended(step, item) => match single.get(step) {
+                Some(Some(there)) => {
+                    combine(list.items, there, item).map_err(|errors| errors.beneath(step))
+                }
+                None | Some(None) => Ok(item.clone()),
+            },
+        })
+        .collect()
+}
 
-    let mut shared = intent
-        .iter()
-        .map(|(step, _)| step)
-        .filter(|step| single.contains_key(step));
-    let mut next_shared = shared.next();
+/// One item of a merged list.
+enum Pick<'a> {
+    Live(&'a Value),
+    Intended(&'a Step, &'a Value),
+}
+
+/// The order of a merged list: items that only the live list has keep their place, those of the
+/// intent come in its order, each pair of shared items around the same live ones as before.
+fn arrange<'a>(live: &'a [(Step, &'a Value)], intent: &'a [(Step, &'a Value)]) -> Vec<Pick<'a>> {
+    let there: BTreeSet<&Step> = live.iter().map(|(step, _)| step).collect();
+    let wanted: BTreeSet<&Step> = intent.iter().map(|(step, _)| step).collect();
+    let mut shared = wanted_order(intent)
+        .filter(|step| there.contains(step))
+        .peekable();
     let mut placed: BTreeSet<&Step> = BTreeSet::new();
     let mut out = Vec::with_capacity(live.len().max(intent.len()));
     let (mut at, mut intended) = (0, 0);
     while at < live.len() || intended < intent.len() {
         if let Some((step, item)) = live.get(at) {
+            if !wanted.contains(step) {
+                out.push(Pick::Live(item));
+                at += 1;
+                continue;
+            }
             let here = intent
                 .get(intended)
                 .is_some_and(|(wanted, _)| wanted == step);
-            if !wanted.contains_key(step) {
-                out.push((*item).clone());
-                at += 1;
+            let awaited = shared.peek().is_none_or(|next| *next == step);
+            at += usize::from(here || !awaited || placed.contains(step));
+            if !here && !awaited {
                 continue;
             }
-            let later = next_shared.is_some_and(|next| next != step);
-            if !here && (placed.contains(step) || (later && intended < intent.len())) {
-                at += 1;
-                continue;
-            }
-            at += usize::from(here);
         }
-        let (step, item) = &intent[intended];
-        out.push(merged(step, item)?);
-        placed.insert(step);
-        intended += 1;
-        if next_shared == Some(step) {
-            next_shared = shared.next();
+        if let Some((step, item)) = intent.get(intended) {
+            out.push(Pick::Intended(step, item));
+            placed.insert(step);
+            intended += 1;
+            shared.next_if(|next| *next == step);
         }
     }
-    Ok(out)
+    out
+}
+
+fn wanted_order<'a>(intent: &'a [(Step, &'a Value)]) -> impl Iterator<Item = &'a Step> {
+    intent.iter().map(|(step, _)| step)
 }
 
 fn index<'a>(list: List<'_>, items: &'a [Value]) -> Result<Vec<(Step, &'a Value)>, TypeErrors> {

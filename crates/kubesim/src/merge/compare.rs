@@ -100,7 +100,7 @@ fn walk_as(form: Form<'_>, sides: Sides<'_>) -> Result<Change, TypeErrors> {
         Form::Leaf(_) => return Ok(leaf(sides)),
         Form::Object(object) => match (object.is_atomic(), fields(sides.0), fields(sides.1)) {
             (true, _, _) | (_, None, None) => return Ok(leaf(sides)),
-            (false, old, new) => of_object(object, old, new)?,
+            (false, old, new) => of_object(object, sides, old, new)?,
         },
         Form::List(list) => match (list.is_atomic(), items(sides.0), items(sides.1)) {
             (true, _, _) | (_, [], []) => return Ok(leaf(sides)),
@@ -139,17 +139,19 @@ fn leaf(sides: Sides<'_>) -> Change {
 
 fn of_object(
     object: Object<'_>,
+    around: Sides<'_>,
     old: Option<&Map<String, Value>>,
     new: Option<&Map<String, Value>>,
 ) -> Result<Changes, TypeErrors> {
     let mut changes = Changes::default();
     let mut visit = |name: &String, old: Option<&Value>, new: Option<&Value>| {
         let schema = object.field_or_any(name);
-        let sides = if schema.by_value {
-            (old.or(blank(schema)), new.or(blank(schema)))
-        } else {
-            (old, new)
-        };
+        // What is held by value is there as soon as the object around it is.
+        let held = |around: Option<&Value>| around.filter(|_| schema.by_value).and(blank(schema));
+        let sides = (
+            old.or_else(|| held(around.0)),
+            new.or_else(|| held(around.1)),
+        );
         let change =
             walk(schema, sides).map_err(|errors| errors.beneath(&format_args!(".{name}")))?;
         if change.own.is_some() || !change.below.is_empty() {

@@ -157,10 +157,7 @@ impl Managers {
         let mut excess = updaters.len().saturating_sub(MAX_UPDATERS);
         updaters.sort_by(|a, b| (a.seconds(), &a.identity).cmp(&(b.seconds(), &b.identity)));
         let mut oldest: Vec<Entry> = Vec::new();
-        for entry in updaters
-            .into_iter()
-            .filter(|entry| entry.identity.manager != JOINED)
-        {
+        for entry in updaters {
             if excess == 0 {
                 break;
             }
@@ -169,6 +166,7 @@ impl Managers {
                 .find(|old| old.api_version == entry.api_version)
             {
                 None => oldest.push(entry),
+                Some(_) if entry.identity.manager == JOINED => {}
                 Some(old) => {
                     self.join(old, &entry);
                     excess -= 1;

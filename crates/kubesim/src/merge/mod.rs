@@ -34,3 +34,6 @@ pub use check::TypeErrors;
 pub use conflict::{Conflict, Conflicts};
 pub use reset::ResetFields;
 pub use track::{Writer, keep_times, track};
+
+#[cfg(test)]
+mod tests;

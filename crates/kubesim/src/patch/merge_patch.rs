@@ -61,7 +61,7 @@ mod tests {
     fn patched(live: &Value, patch: &Value) -> Value {
         MergePatch::decode(patch.to_string().as_bytes())
             .unwrap()
-            .apply(&live)
+            .apply(live)
     }
 
     #[test]
