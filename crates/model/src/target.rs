@@ -1,0 +1,19 @@
+//! Targets: explicit ties between an agent and a stack.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, StackId, TargetId};
+
+/// An explicit tie between an agent and a stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Which tie.
+    pub id: TargetId,
+    /// The agent.
+    pub agent_id: AgentId,
+    /// The stack.
+    pub stack_id: StackId,
+    /// Since when.
+    pub created_at: Timestamp,
+}
