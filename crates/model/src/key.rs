@@ -60,17 +60,36 @@ impl ApiKey {
     }
 }
 
+/// What is kept of a freshly minted secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyMaterial {
+    /// The hash of the secret.
+    pub hash: KeyHash,
+    /// The public part of the key.
+    pub short_token: String,
+}
+
 /// A key to be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
     /// What its bearer may be.
     pub role: Role,
-    /// The hash of its secret.
-    pub hash: KeyHash,
-    /// The public part of the key.
-    pub short_token: String,
+    /// What is kept of the secret.
+    pub material: KeyMaterial,
     /// For people.
     pub description: Option<String>,
     /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
+}
+
+impl NewKey {
+    /// A key for `role` that does not end by itself.
+    pub const fn lasting(role: Role, material: KeyMaterial) -> Self {
+        Self {
+            role,
+            material,
+            description: None,
+            expires_at: None,
+        }
+    }
 }

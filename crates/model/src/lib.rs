@@ -45,7 +45,7 @@ pub use id::{
     AgentId, AuditId, ChangeNumber, DeliveryId, DeploymentId, EventId, GeneratorId, KeyId,
     RegistrationId, SequenceId, StackId, TargetId, WebhookId,
 };
-pub use key::{ApiKey, KeyHash, NewKey, Role};
+pub use key::{ApiKey, KeyHash, KeyMaterial, NewKey, Role};
 pub use lease::Lease;
 pub use name::{Annotation, AnnotationKey, AnnotationValue, InvalidName, Label, Name};
 pub use page::{Cursor, Page, Paging};

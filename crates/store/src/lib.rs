@@ -1,1 +1,77 @@
-//! Durable storage: one trait per noun, SQLite and PostgreSQL
+//! Durable storage for the broker: one trait per noun, on SQLite or PostgreSQL.
+//!
+//! There is one implementation. Each noun's SQL is written once, in the part of the language that
+//! both databases share, and only [`sql`] knows which of the two is open. Every write of every
+//! broker passes through one writer at a time, which is what makes sequence ids ordered, checks
+//! safe and the audit log complete.
+//!
+//! ```text
+//! trait per noun ─▶ writer (queue, group commit) ─▶ transaction (ledger, audit, feed) ─▶ sql ─▶ SQLite | PostgreSQL
+//! ```
+//!
+//! Read [`writer`] first: it holds the idea. Then [`transaction`], [`noun::assignments`] (who is
+//! meant to hold what) and [`feed`] (how caches stay true); the other nouns follow one pattern.
+#![expect(
+    rustdoc::private_intra_doc_links,
+    reason = "the front page is for readers of the code"
+)]
+
+mod database;
+mod error;
+mod fact;
+mod feed;
+mod noun;
+mod page;
+mod sql;
+mod transaction;
+mod writer;
+
+pub use database::Database;
+pub use error::{Error, Result};
+pub use feed::{Changes, Since};
+pub use noun::agents::{AgentFilter, Agents};
+pub use noun::assignments::{Assignments, Snapshot};
+pub use noun::audit::{Audit, AuditFilter};
+pub use noun::deliveries::{Claimed, Deliveries};
+pub use noun::deployments::{Deployments, Submitted};
+pub use noun::events::{EventFilter, Events};
+pub use noun::generators::Generators;
+pub use noun::health::Healths;
+pub use noun::heartbeats::Heartbeats;
+pub use noun::keys::Keys;
+pub use noun::leases::Leases;
+pub use noun::registrations::Registrations;
+pub use noun::retention::{Expendable, Retention};
+pub use noun::stacks::{StackFilter, Stacks};
+pub use noun::tags::{Owner, Tags};
+pub use noun::targets::Targets;
+pub use noun::webhooks::Webhooks;
+
+/// Everything that can be stored.
+pub trait Store:
+    Agents
+    + Assignments
+    + Audit
+    + Changes
+    + Deliveries
+    + Deployments
+    + Events
+    + Generators
+    + Healths
+    + Heartbeats
+    + Keys
+    + Leases
+    + Registrations
+    + Retention
+    + Stacks
+    + Tags
+    + Targets
+    + Webhooks
+    + std::fmt::Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl Store for Database {}

@@ -1,0 +1,119 @@
+//! Health: how what was applied is doing.
+
+use async_trait::async_trait;
+use evenkeel_model::{
+    AgentId, DeploymentHealth, DeploymentId, ObjectRef, Observed, Report, StackId, Subject,
+};
+use futures::FutureExt;
+
+use super::{agents, assignments, deployments};
+use crate::database::Database;
+use crate::sql::{Row, sql};
+use crate::transaction::Transaction;
+use crate::{Error, Result};
+
+/// How what was applied is doing.
+#[async_trait]
+pub trait Healths {
+    /// Keeps an agent's newest word on each object; an older word than the one that is kept
+    /// changes nothing.
+    async fn health_report(&self, agent: AgentId, reports: Vec<Report>) -> Result<()>;
+
+    /// Every agent's word on one object.
+    async fn health_of_deployment(&self, object: DeploymentId) -> Result<Vec<DeploymentHealth>>;
+
+    /// Every agent's word on the newest revision of a stack.
+    async fn health_of_stack(&self, stack: StackId) -> Result<Vec<DeploymentHealth>>;
+}
+
+#[async_trait]
+impl Healths for Database {
+    async fn health_report(&self, agent: AgentId, reports: Vec<Report>) -> Result<()> {
+        self.write(move |tx| async move { report_all(tx, agent, reports).await }.boxed())
+            .await
+    }
+
+    async fn health_of_deployment(&self, object: DeploymentId) -> Result<Vec<DeploymentHealth>> {
+        let query = sql(
+            "SELECT * FROM deployment_health WHERE deployment_object_id = $1 \
+             ORDER BY agent_id",
+        )
+        .bind(&object);
+        self.all(query, health).await
+    }
+
+    async fn health_of_stack(&self, stack: StackId) -> Result<Vec<DeploymentHealth>> {
+        let query = sql("SELECT h.* FROM stacks s \
+             JOIN deployment_objects o ON o.sequence_id = s.newest_sequence_id \
+             JOIN deployment_health h ON h.deployment_object_id = o.id \
+             WHERE s.id = $1 ORDER BY h.agent_id")
+        .bind(&stack);
+        self.all(query, health).await
+    }
+}
+
+async fn report_all(tx: &mut Transaction, agent: AgentId, reports: Vec<Report>) -> Result<()> {
+    agents::require(tx, agent).await?;
+    for report in reports {
+        let constraint = "deployment_health_deployment_object_id_fkey";
+        let object = deployments::refer(tx, report.deployment_object_id, constraint).await?;
+        keep(tx, agent, &object, &report).await?;
+    }
+    Ok(())
+}
+
+async fn keep(
+    tx: &mut Transaction,
+    agent: AgentId,
+    object: &ObjectRef,
+    report: &Report,
+) -> Result<()> {
+    let assignment = assignments::find(tx, agent, object.stack_id).await?;
+    let assignment = assignment.ok_or(Error::NotAssigned {
+        agent,
+        stack: object.stack_id,
+    })?;
+    if !upsert(tx, agent, report).await? || assignment.desired() != Some(object.sequence_id) {
+        return Ok(());
+    }
+    let seen = Observed {
+        health: Some(report.status),
+        drift: report.drift.clone(),
+        ..assignment.observed.clone()
+    };
+    if seen == assignment.observed {
+        return Ok(());
+    }
+    assignments::observe(tx, &assignment, &seen).await?;
+    tx.changed(Subject::Assignment {
+        agent_id: agent,
+        stack_id: object.stack_id,
+    })
+    .await
+}
+
+async fn upsert(tx: &mut Transaction, agent: AgentId, report: &Report) -> Result<bool> {
+    let query = sql("INSERT INTO deployment_health \
+             (agent_id, deployment_object_id, status, summary, checked_at) \
+         VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (agent_id, deployment_object_id) DO UPDATE \
+             SET status = excluded.status, summary = excluded.summary, \
+                 checked_at = excluded.checked_at \
+             WHERE deployment_health.checked_at <= excluded.checked_at")
+    .bind(&agent)
+    .bind(&report.deployment_object_id)
+    .bind(&report.status)
+    .bind(&report.summary)
+    .bind(&report.checked_at);
+    Ok(tx.run(query).await? > 0)
+}
+
+fn health(row: &Row) -> Result<DeploymentHealth> {
+    Ok(DeploymentHealth {
+        agent_id: row.get("agent_id")?,
+        deployment_object_id: row.get("deployment_object_id")?,
+        status: row.get("status")?,
+        summary: row.get("summary")?,
+        checked_at: row.get("checked_at")?,
+    })
+}
