@@ -1,0 +1,4 @@
+//! The store, asked the same questions on every database that it runs on.
+
+mod conformance;
+mod world;
