@@ -111,7 +111,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn not_found(noun: &'static str, id: impl ToString) -> Self {
+    pub(crate) fn not_found(noun: &'static str, id: &impl ToString) -> Self {
         Self::NotFound {
             noun,
             id: id.to_string(),

@@ -74,7 +74,7 @@ pub(crate) async fn newest_in(connection: &mut crate::sql::Connection) -> Result
     let row = connection
         .one(sql("SELECT change_number FROM ledger"))
         .await?;
-    row.ok_or_else(|| Error::not_found("ledger", 1))?
+    row.ok_or_else(|| Error::not_found("ledger", &1))?
         .get("change_number")
 }
 
@@ -145,6 +145,6 @@ fn subject(row: &Row) -> Result<Subject> {
         },
         "key" => Subject::Key { id: row.get("id")? },
         "webhook" => Subject::Webhook { id: row.get("id")? },
-        other => return Err(Error::not_found("noun", other)),
+        other => return Err(Error::not_found("noun", &other)),
     })
 }

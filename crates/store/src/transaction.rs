@@ -36,7 +36,7 @@ impl Transaction {
         let row = connection
             .one(query)
             .await?
-            .ok_or_else(|| Error::not_found("ledger", 1))?;
+            .ok_or_else(|| Error::not_found("ledger", &1))?;
         let ledger = Ledger {
             change: row.get("change_number")?,
             sequence: row.get("sequence_id")?,

@@ -115,7 +115,7 @@ impl Agents for Database {
 pub(super) async fn require(tx: &mut Transaction, id: AgentId) -> Result<Agent> {
     find(tx, id)
         .await?
-        .ok_or_else(|| Error::not_found("agent", id))
+        .ok_or_else(|| Error::not_found("agent", &id))
 }
 
 async fn find(tx: &mut Transaction, id: AgentId) -> Result<Option<Agent>> {

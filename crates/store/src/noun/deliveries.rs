@@ -233,7 +233,7 @@ async fn test(tx: &mut Transaction, webhook: WebhookId, event: FleetEvent) -> Re
 async fn require(tx: &mut Transaction, id: DeliveryId) -> Result<Delivery> {
     let query = sql("SELECT * FROM webhook_deliveries WHERE id = $1").bind(&id);
     let found = tx.one(query).await?.as_ref().map(delivery).transpose()?;
-    found.ok_or_else(|| Error::not_found("delivery", id))
+    found.ok_or_else(|| Error::not_found("delivery", &id))
 }
 
 async fn update(tx: &mut Transaction, delivery: &Delivery) -> Result<()> {

@@ -105,7 +105,7 @@ impl Generators for Database {
 pub(super) async fn require(tx: &mut Transaction, id: GeneratorId) -> Result<Generator> {
     find(tx, id)
         .await?
-        .ok_or_else(|| Error::not_found("generator", id))
+        .ok_or_else(|| Error::not_found("generator", &id))
 }
 
 /// The generator that something new refers to with `constraint`.

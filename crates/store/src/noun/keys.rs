@@ -144,7 +144,7 @@ pub(super) async fn revoke_all(tx: &mut Transaction, role: Role) -> Result<()> {
 async fn revoke(tx: &mut Transaction, by: &Actor, id: KeyId) -> Result<()> {
     let query = sql("SELECT * FROM api_keys WHERE id = $1 AND revoked_at IS NULL").bind(&id);
     let found = tx.one(query).await?.as_ref().map(key).transpose()?;
-    let key = found.ok_or_else(|| Error::not_found("key", id))?;
+    let key = found.ok_or_else(|| Error::not_found("key", &id))?;
     end(tx, id).await?;
     note(tx, by, Action::KeyDeleted, &key).await
 }

@@ -129,7 +129,7 @@ async fn delete(
         .bind(&agent)
         .bind(&generator);
     if tx.run(query).await? == 0 {
-        return Err(Error::not_found("registration with generator", generator));
+        return Err(Error::not_found("registration with generator", &generator));
     }
     let query = sql("DELETE FROM targets WHERE agent_id = $1 \
          AND stack_id IN (SELECT id FROM stacks WHERE generator_id = $2)")

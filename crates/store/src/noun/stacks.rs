@@ -93,7 +93,7 @@ impl Stacks for Database {
 pub(super) async fn require(tx: &mut Transaction, id: StackId) -> Result<Stack> {
     find(tx, id)
         .await?
-        .ok_or_else(|| Error::not_found("stack", id))
+        .ok_or_else(|| Error::not_found("stack", &id))
 }
 
 /// The stack that something new refers to with `constraint`.

@@ -145,7 +145,7 @@ impl Owner {
             action: self.action(tagged),
             query,
             details: json!({ noun: text.to_string() }),
-            missing: Error::not_found(noun, text.to_string()),
+            missing: Error::not_found(noun, text),
         }
     }
 

@@ -86,7 +86,7 @@ async fn delete(tx: &mut Transaction, by: &Actor, agent: AgentId, stack: StackId
         .bind(&agent)
         .bind(&stack);
     if tx.run(query).await? == 0 {
-        return Err(Error::not_found("target on stack", stack));
+        return Err(Error::not_found("target on stack", &stack));
     }
     assignments::refresh_pair(tx, agent, stack).await?;
     note(tx, by, Action::TargetDeleted, agent, stack).await

@@ -88,7 +88,7 @@ impl Webhooks for Database {
 pub(super) async fn require(tx: &mut Transaction, id: WebhookId) -> Result<Webhook> {
     let query = sql("SELECT * FROM webhooks WHERE id = $1").bind(&id);
     let found = tx.one(query).await?.as_ref().map(webhook).transpose()?;
-    found.ok_or_else(|| Error::not_found("webhook", id))
+    found.ok_or_else(|| Error::not_found("webhook", &id))
 }
 
 /// The subscriptions that want to hear of an event.

@@ -210,10 +210,10 @@ impl Connection {
     pub(crate) async fn command(&mut self, text: &'static str) -> Result<()> {
         let text = sqlx::raw_sql(AssertSqlSafe(text));
         match self {
-            Self::Sqlite(c) => drop(text.execute(&mut **c).await?),
-            Self::Postgres(c) => drop(text.execute(&mut **c).await?),
-            Self::SqliteTransaction(c) => drop(text.execute(&mut **c).await?),
-            Self::PostgresTransaction(c) => drop(text.execute(&mut **c).await?),
+            Self::Sqlite(c) => text.execute(&mut **c).await.map(|_| ())?,
+            Self::Postgres(c) => text.execute(&mut **c).await.map(|_| ())?,
+            Self::SqliteTransaction(c) => text.execute(&mut **c).await.map(|_| ())?,
+            Self::PostgresTransaction(c) => text.execute(&mut **c).await.map(|_| ())?,
         }
         Ok(())
     }
