@@ -13,7 +13,7 @@ fn values(count: u8) -> BTreeMap<String, u8> {
 
 /// A world that holds `count` things of ours.
 fn holding(count: u8) -> Model {
-    let model = Model::new(Finds::ByMark);
+    let model = Model::new(Finds::Mark);
     assert_eq!(model.pass(&wants(1, &values(count)), None), Some(true));
     model
 }

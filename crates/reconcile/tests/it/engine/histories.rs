@@ -134,8 +134,8 @@ impl History {
     fn squat(&self, key: u8, marked: bool) {
         let owner = marked.then_some(BOB);
         match self.model.finds {
-            Finds::ByLedger => self.model.put(&format!("theirs-{key}"), owner, 9),
-            Finds::ByMark | Finds::ByInventory => {
+            Finds::Ledger => self.model.put(&format!("theirs-{key}"), owner, 9),
+            Finds::Mark | Finds::Inventory => {
                 let taken = self
                     .model
                     .state()
@@ -261,7 +261,7 @@ fn a_crash_at_every_write_and_another_during_recovery_leak_nothing() {
 /// The fault that the record prevents, shown on a world whose record is lost behind its back.
 #[test]
 fn without_the_record_a_thing_would_leak() {
-    let mut history = busy_change(Finds::ByInventory);
+    let mut history = busy_change(Finds::Inventory);
     history.model.put("k7", Some(ME), 1);
     history.happen(&Event::WantNothing);
     for _ in 0..3 {

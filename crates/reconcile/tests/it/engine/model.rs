@@ -22,18 +22,18 @@ const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 /// Ours, but not at a version that anybody wrote down.
 const UNRECORDED: Ownership<String> = Ownership::Mine { version: None };
 
-/// How a model world finds its own things again.
+/// By what a model world finds its own things again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finds {
     /// Things carry a mark, and all of them can be listed.
-    ByMark,
+    Mark,
     /// Things carry a mark, but only those that are wanted or on record are ever looked at.
-    ByInventory,
+    Inventory,
     /// Things carry no mark, the server gives out ids, and lists lag behind.
-    ByLedger,
+    Ledger,
 }
 
-pub(crate) const EVERY_WAY: [Finds; 3] = [Finds::ByMark, Finds::ByInventory, Finds::ByLedger];
+pub(crate) const EVERY_WAY: [Finds; 3] = [Finds::Mark, Finds::Inventory, Finds::Ledger];
 
 /// What is wanted of a thing: its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -252,8 +252,8 @@ impl Model {
         let mark = Mark::new("owner", ME).unwrap().versioned("version");
         let mut seen = thing.clone();
         let (key, ownership) = match self.finds {
-            Finds::ByMark | Finds::ByInventory => (thing.key.clone(), mark.ownership(thing)),
-            Finds::ByLedger => {
+            Finds::Mark | Finds::Inventory => (thing.key.clone(), mark.ownership(thing)),
+            Finds::Ledger => {
                 let intended = matches!(state.ledger.get(&thing.key), Some(Entry::Intended { .. }));
                 match ledger.ownership(thing) {
                     Ownership::Nobody if intended => (thing.key.clone(), UNRECORDED),
@@ -276,11 +276,11 @@ impl Model {
 
     fn is_looked_at(&self, state: &State, thing: &Thing) -> bool {
         match self.finds {
-            Finds::ByMark => true,
-            Finds::ByInventory => {
+            Finds::Mark => true,
+            Finds::Inventory => {
                 state.wanted.contains(&thing.key) || state.inventory.contains(&thing.key)
             }
-            Finds::ByLedger => thing.visible_from <= self.clock.now().as_second(),
+            Finds::Ledger => thing.visible_from <= self.clock.now().as_second(),
         }
     }
 
@@ -304,7 +304,7 @@ impl Model {
 
     /// In worlds with a ledger, a write counts once its result is on record.
     fn put_on_record(&self, key: &String, id: String, version: &str) -> Result<(), Trouble> {
-        if self.finds != Finds::ByLedger {
+        if self.finds != Finds::Ledger {
             return Ok(());
         }
         let now = self.clock.now();
@@ -344,11 +344,9 @@ impl State {
     /// Whether a create of `key` would come second.
     fn exists(&self, key: &String, finds: Finds) -> bool {
         match finds {
-            Finds::ByMark | Finds::ByInventory => {
-                self.things.values().any(|thing| thing.key == *key)
-            }
+            Finds::Mark | Finds::Inventory => self.things.values().any(|thing| thing.key == *key),
             // The name is not the server's to check; the id that was given out before is.
-            Finds::ByLedger => {
+            Finds::Ledger => {
                 let earlier = self.ledger.get(key).and_then(|entry| entry.id());
                 earlier.is_some_and(|id| self.things.values().any(|thing| thing.id == id))
             }
@@ -372,12 +370,12 @@ impl World for Model {
             .filter(|thing| self.is_looked_at(&state, thing));
         let snapshot = Snapshot::of(looked_at.map(|thing| self.see(&state, thing, &ledger)));
         Ok(match self.finds {
-            Finds::ByMark => snapshot,
-            Finds::ByInventory => {
+            Finds::Mark => snapshot,
+            Finds::Inventory => {
                 let listed = state.inventory.iter().cloned();
                 snapshot.with_record(listed.map(|key| (key, Recorded::Intended)))
             }
-            Finds::ByLedger => snapshot.with_record(state.ledger.record(self.clock.now(), WINDOW)),
+            Finds::Ledger => snapshot.with_record(state.ledger.record(self.clock.now(), WINDOW)),
         })
     }
 
@@ -428,9 +426,9 @@ impl World for Model {
         self.write(|state| {
             for key in keys {
                 match self.finds {
-                    Finds::ByMark => {}
-                    Finds::ByInventory => drop(state.inventory.insert((*key).clone())),
-                    Finds::ByLedger => state.ledger.intend(key, now),
+                    Finds::Mark => {}
+                    Finds::Inventory => drop(state.inventory.insert((*key).clone())),
+                    Finds::Ledger => state.ledger.intend(key, now),
                 }
             }
             Ok(())
