@@ -3,7 +3,7 @@
 
 use std::iter::{self, Peekable};
 
-use crate::desired::{Desired, Key, Wanted};
+use crate::desired::{Desired, Key, Rank, Wanted};
 use crate::snapshot::{Observed, Recorded, Snapshot};
 
 /// All that is known of one key.
@@ -14,6 +14,16 @@ pub(crate) struct Row<'a, K, I, L, V> {
     /// Further things that claim the key.
     pub(crate) extra: &'a [Observed<L, V>],
     pub(crate) recorded: Option<&'a Recorded<V>>,
+}
+
+impl<K, I, L, V> Row<'_, K, I, L, V> {
+    /// The place in the order of work: as wanted, else as seen.
+    pub(crate) fn rank(&self) -> Rank {
+        let wanted = self.wanted.map(|wanted| wanted.rank);
+        wanted
+            .or(self.observed.map(|seen| seen.rank))
+            .unwrap_or_default()
+    }
 }
 
 /// One row for each key that anybody knows of, in the order of the keys.

@@ -14,7 +14,8 @@
 //! 1. the nouns: [`desired`], [`snapshot`], [`ownership`] (proved in one of four ways: [`claim`],
 //!    [`ledger`]) and [`policy`];
 //! 2. the decision: [`mod@compare`] makes a [`plan`], each step with its [`reason`];
-//! 3. the deed: [`mod@act`] carries the plan out on a [`world`] and returns a [`change`] set;
+//! 3. the deed: [`mod@act`] carries the plan out on a [`world`] and returns a [`change`] set, also
+//!    when it is [`interrupted`];
 //! 4. the word: [`mod@report`] tells it, as [`condition`]s among others;
 //! 5. around it: [`pass`] ties the four together, [`finalizer`] is the life of an object whose
 //!    effects outlive it, and the [`runner`] calls for each key again and again, as
@@ -136,7 +137,9 @@ pub mod compare;
 pub mod condition;
 pub mod desired;
 pub mod finalizer;
+pub mod interrupted;
 mod join;
+mod judge;
 pub mod ledger;
 pub mod outcome;
 pub mod ownership;
@@ -150,12 +153,13 @@ pub mod runner;
 pub mod snapshot;
 pub mod world;
 
-pub use act::{Acting, AfterFailure, Interrupted, act};
+pub use act::{Acted, Acting, AfterFailure, act};
 pub use change::{Change, ChangeSet, Word};
 pub use claim::{Claim, Evidence, Mark, NamePrefix, OwnerReference};
 pub use compare::compare;
 pub use condition::{Condition, ReasonWord, Status, Verdict, set_condition};
 pub use desired::{Desired, Duplicate, Key, Matches, Rank, Wanted};
+pub use interrupted::{Attempt, Failed, Interrupted};
 pub use ledger::Ledger;
 pub use outcome::{Delays, Outcome, OutcomeClass};
 pub use ownership::Ownership;

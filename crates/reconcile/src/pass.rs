@@ -5,9 +5,10 @@ use std::fmt::Display;
 
 use evenkeel_ambient::Clock;
 
-use crate::act::{Acted, Acting, Attempt, Interrupted, act};
+use crate::act::{Acted, Acting, act};
 use crate::change::ChangeSet;
 use crate::compare::compare;
+use crate::interrupted::{Attempt, Interrupted};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::report::report;

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::Display;
 
-use crate::act::{Attempt, Failed, Interrupted, chain};
 use crate::change::{Change, ChangeSet, Word};
 use crate::condition::{ReasonWord, Status, Verdict};
+use crate::interrupted::{Attempt, Failed, Interrupted, chain};
 
 /// The condition that says whether the world is as wanted.
 pub const SYNCED: &str = "Synced";

@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use evenkeel_ambient::{Clock, ManualClock};
-use evenkeel_reconcile::act::{Acted, Attempt};
 use evenkeel_reconcile::world::{ObservedOf, SnapshotOf, StepOf, WantedOf};
 use evenkeel_reconcile::{
-    Acting, AfterFailure, Classify, Deletion, Desired, ErrorClass, Failure, Matches, Observed,
-    Outcome, Ownership, Policy, Rank, Reach, Snapshot, Stage, Wanted, Word, World, act, compare,
-    outcome, reconcile, report,
+    Acted, Acting, AfterFailure, Attempt, Classify, Deletion, Desired, ErrorClass, Failure,
+    Matches, Observed, Outcome, Ownership, Policy, Rank, Reach, Snapshot, Stage, Wanted, Word,
+    World, act, compare, outcome, reconcile, report,
 };
 use futures::executor::block_on;
 use proptest::collection::btree_map;

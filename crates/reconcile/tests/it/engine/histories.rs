@@ -210,7 +210,7 @@ proptest! {
     }
 }
 
-/// A change of desired state that creates, updates, keeps and deletes.
+/// A change of desired state that creates, updates and deletes, and finds one thing missing.
 fn busy_change(finds: Finds) -> History {
     let values = |of: &[(u8, u8)]| of.iter().map(|(key, value)| (name(*key), *value)).collect();
     let mut history = History::new(
@@ -224,6 +224,7 @@ fn busy_change(finds: Finds) -> History {
     history.pass(None);
     history.model.clock.advance(SignedDuration::from_secs(60));
     history.model.put("theirs", Some(BOB), 9);
+    history.remove("k3");
     history.want(&values(&[(3, 1), (4, 2), (5, 1), (6, 1)]));
     history
 }
@@ -256,6 +257,16 @@ fn a_crash_at_every_write_and_another_during_recovery_leak_nothing() {
             }
         }
     }
+}
+
+#[test]
+fn a_delete_stays_on_record_until_it_is_confirmed() {
+    let mut history = busy_change(Finds::Inventory);
+    history.model.slow_deletes = true;
+    assert_eq!(history.pass(None), Some(false), "two deletes are under way");
+    assert!(history.model.is_on_record("k1") && history.model.is_on_record("k2"));
+    assert_eq!(history.pass(None), Some(true));
+    assert!(!history.model.is_on_record("k1") && !history.model.is_on_record("k2"));
 }
 
 /// The fault that the record prevents, shown on a world whose record is lost behind its back.

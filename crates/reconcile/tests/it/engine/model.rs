@@ -202,6 +202,11 @@ impl Model {
         state.insert(name, owner.map(str::to_owned), value, version, 0);
     }
 
+    pub(crate) fn is_on_record(&self, key: &str) -> bool {
+        let state = self.state();
+        state.inventory.contains(key) || state.ledger.get(&key.to_owned()).is_some()
+    }
+
     /// What the things of ours are, by key; more than one value where there are duplicates.
     pub(crate) fn mine(&self) -> BTreeMap<String, Vec<u8>> {
         let mut mine: BTreeMap<_, Vec<_>> = BTreeMap::new();
