@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
-use futures::{Stream, StreamExt};
+use futures::{FutureExt, Stream, StreamExt};
 use http_body::{Frame, SizeHint};
 
 /// The connection broke in the middle of an answer.
@@ -26,6 +26,14 @@ impl Body {
     /// A body that comes piece by piece.
     pub fn stream(pieces: impl Stream<Item = Result<Bytes, Reset>> + Send + 'static) -> Self {
         Self(Inner::Stream(pieces.boxed()))
+    }
+
+    /// The same body, but a stream ends in good order when `end` comes.
+    pub(crate) fn until(self, end: impl Future<Output = ()> + Send + 'static) -> Self {
+        match self.0 {
+            Inner::Whole(_) => self,
+            Inner::Stream(pieces) => Self::stream(pieces.take_until(end.boxed())),
+        }
     }
 }
 

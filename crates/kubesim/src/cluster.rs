@@ -10,7 +10,7 @@ use http::{Request, Response};
 use crate::ambient::Ambient;
 use crate::body::Body;
 use crate::discovery;
-use crate::faults::Sight;
+use crate::faults::{Backend, Sight, View};
 use crate::lifecycle::Housekeeping;
 use crate::registry::Registry;
 use crate::reply::Reply;
@@ -99,6 +99,12 @@ impl Cluster {
         }
     }
 
+    /// A connection for one client, which errors call `user`. What goes wrong on it is nobody
+    /// else's trouble.
+    pub fn view(&self, user: &str) -> View {
+        View::new(Arc::new(self.clone()), user)
+    }
+
     /// The objects.
     pub fn store(&self) -> &Store {
         &self.0.store
@@ -154,5 +160,15 @@ impl Cluster {
 impl Default for Cluster {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Backend for Cluster {
+    fn store(&self) -> &Store {
+        self.store()
+    }
+
+    fn handle(&self, sight: &Sight, request: Request<Bytes>) -> Response<Body> {
+        self.handle_through(sight, request)
     }
 }

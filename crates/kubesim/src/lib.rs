@@ -1,5 +1,6 @@
 //! A Kubernetes API server inside the process.
 
+pub mod adapters;
 pub mod ambient;
 mod body;
 pub mod builtin;
@@ -22,6 +23,8 @@ mod status;
 pub mod store;
 pub mod strategy;
 pub mod structural;
+#[cfg(test)]
+mod toy;
 mod verbs;
 mod watch;
 

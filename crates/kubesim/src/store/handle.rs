@@ -336,14 +336,13 @@ impl State {
     /// Rewrites the journal when most of what it holds is history. A failure is no harm: the
     /// long journal is still whole, and the next commit tries again.
     fn shorten_journal(&mut self) {
-        let live = self.tables.values().map(|table| table.objects.len()).sum();
-        let Some(journal) = self
-            .journal
-            .as_mut()
-            .filter(|journal| journal.is_mostly_history(live))
-        else {
+        let Some(journal) = &mut self.journal else {
             return;
         };
+        let live = self.tables.values().map(|table| table.objects.len()).sum();
+        if !journal.is_mostly_history(live) {
+            return;
+        }
         let objects = self.tables.iter().flat_map(|(resource, table)| {
             table
                 .objects

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use crate::status::ApiError;
 use crate::store::{Event, Expired, Object, Revision};
 
 use super::Lens;
@@ -38,10 +39,7 @@ pub(super) fn bookmark(out: &mut Vec<u8>, revision: Revision, end_of_state: bool
 
 /// Writes that the watch cannot start where the client wants it to.
 pub(super) fn expired(out: &mut Vec<u8>, expired: &Expired) {
-    let status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": expired.to_string(), "reason": "Expired", "code": 410,
-    });
+    let status = ApiError::expired(expired.to_string()).to_status();
     line(out, "ERROR", &status);
 }
 

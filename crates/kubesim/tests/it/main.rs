@@ -3,3 +3,4 @@
 mod client;
 mod lifecycle;
 mod objects;
+mod watch;
