@@ -17,6 +17,7 @@ pub mod postgres;
 mod process;
 pub mod real;
 pub mod scenario;
+mod simulated;
 mod skip;
 
 pub use postgres::Postgres;

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! scenarios record [FILTER]   play on the real control plane and keep its replies
+//! scenarios compare [FILTER]  play on the simulator and show where it differs from the record
 //! ```
 #![expect(clippy::print_stdout, reason = "it is a program for people")]
 
 use std::error::Error;
 
-use evenkeel_testkit::RealCluster;
-use evenkeel_testkit::scenario::{Clients, Library, Scenario, play_all};
+use evenkeel_testkit::scenario::{Clients, Library, Recording, Scenario, play_all};
+use evenkeel_testkit::{RealCluster, scenario};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -24,7 +25,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     match command.as_str() {
         "record" => record(&library, &chosen).await,
-        _ => Err("want `record`".into()),
+        "compare" => compare(&library, &chosen).await,
+        _ => Err("want `record` or `compare`".into()),
     }
 }
 
@@ -38,5 +40,23 @@ async fn record(library: &Library, chosen: &[Scenario]) -> Result<(), Box<dyn Er
     println!("recorded {} scenarios", played.len());
     recording.extend(played);
     library.record(&recording)?;
+    Ok(())
+}
+
+async fn compare(library: &Library, chosen: &[Scenario]) -> Result<(), Box<dyn Error>> {
+    let recording = library.recording()?;
+    let played: Recording = play_all(chosen, &library.definitions, 2, async |_| {
+        Clients::of_simulated()
+    })
+    .await;
+    let mut agreeing = 0;
+    for (id, replies) in &played {
+        let differences = scenario::differences(&recording[id], replies);
+        agreeing += usize::from(differences.is_empty());
+        for difference in differences {
+            println!("{id}: {difference}");
+        }
+    }
+    println!("{agreeing} of {} scenarios agree", played.len());
     Ok(())
 }

@@ -10,9 +10,13 @@ use super::binaries::Binaries;
 use super::credentials::Credentials;
 use crate::process::{Guarded, Nest, ProcessError, StopSignal, free_port};
 
-/// What makes namespaces and owned objects go away.
-pub const LIFECYCLE_CONTROLLERS: &[&str] =
-    &["namespace-controller", "garbage-collector-controller"];
+/// What fills new namespaces, and makes namespaces and owned objects go away.
+pub const LIFECYCLE_CONTROLLERS: &[&str] = &[
+    "namespace-controller",
+    "garbage-collector-controller",
+    "serviceaccount-controller",
+    "root-ca-certificate-publisher-controller",
+];
 
 /// What makes workloads run on pretended nodes.
 pub const WORKLOAD_CONTROLLERS: &[&str] = &[
@@ -26,6 +30,7 @@ pub const WORKLOAD_CONTROLLERS: &[&str] = &[
     "cronjob-controller",
     "endpointslice-controller",
     "serviceaccount-controller",
+    "root-ca-certificate-publisher-controller",
     "node-lifecycle-controller",
     "disruption-controller",
 ];
@@ -122,6 +127,7 @@ pub(super) fn controller_manager(
         "--service-account-private-key-file={}",
         files.path("sa.key").display()
     ));
+    flags.push(format!("--root-ca-file={}", files.path("ca.crt").display()));
     start(binaries, nest, "kube-controller-manager", flags)
 }
 

@@ -201,7 +201,8 @@ impl Step {
         }
     }
 
-    fn wait(target: &str, until: Until) -> Self {
+    /// A wait whose last reply does not matter.
+    pub(super) fn wait(target: &str, until: Until) -> Self {
         Self {
             action: Action::Wait(until),
             ..Self::quiet(&format!("GET {target}"), None)

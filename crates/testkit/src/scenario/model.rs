@@ -4,7 +4,7 @@
 //! - name: a-second-create-is-refused
 //!   steps:
 //!     - do: POST cm                      # "cm" is /api/v1/namespaces/{{ns}}/configmaps
-//!       body: {metadata: {name: a}}      # apiVersion and kind are filled in
+//!       body: {metadata: {name: a}}      # apiVersion and kind (and, for apply, the name) are filled in
 //!       id: made                         # later steps may say {{made:/metadata/uid}}
 //!     - do: POST cm
 //!       body: {metadata: {name: a}}

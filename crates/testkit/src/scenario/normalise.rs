@@ -44,6 +44,7 @@ impl Normaliser {
 
     fn object(&mut self, mut map: Map<String, Value>) -> Value {
         self.learn_generated_name(&map);
+        sort_faults(&mut map);
         if is_list_or_bookmark(&map)
             && let Some(revision) = map
                 .get_mut("metadata")
@@ -74,6 +75,7 @@ impl Normaliser {
                 .into_iter()
                 .map(|item| self.field("clusterIP", item))
                 .collect(),
+            ("ca.crt", Value::String(_)) => "<certificate>".into(),
             ("nodePort" | "healthCheckNodePort", Value::Number(_)) => "<port>".into(),
             ("managedFields", Value::Array(entries)) => self.managers(entries),
             ("message", Value::String(text)) => numbers_of_revisions(&self.text(&text)).into(),
@@ -102,7 +104,9 @@ impl Normaliser {
     fn learn_generated_name(&mut self, map: &Map<String, Value>) {
         let text = |key| map.get(key).and_then(Value::as_str);
         if let (Some(base), Some(name)) = (text("generateName"), text("name"))
-            && name != base
+            && name
+                .strip_prefix(base)
+                .is_some_and(|suffix| suffix.len() == 5)
             && !self.generated.iter().any(|(known, _)| known == name)
         {
             let number = self.generated.len() + 1;
@@ -159,7 +163,27 @@ fn only_revision(metadata: &Value) -> bool {
         && !metadata.contains_key("name")
 }
 
-/// Revisions inside of messages: `(123)` and `current: 123`.
+/// A real server finds several faults of one object in no fixed order.
+fn sort_faults(status: &mut Map<String, Value>) {
+    let Some(causes) = status
+        .get_mut("details")
+        .and_then(|details| details.get_mut("causes"))
+    else {
+        return;
+    };
+    let Value::Array(causes) = causes else { return };
+    let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().to_owned();
+    let fault = |cause: &Value| format!("{}: {}", text(cause, "field"), text(cause, "message"));
+    causes.sort_by_cached_key(fault);
+    let faults: Vec<String> = causes.iter().map(fault).collect();
+    if let Some(Value::String(message)) = status.get_mut("message")
+        && let Some((subject, _)) = message.split_once(" is invalid: [")
+    {
+        *message = format!("{subject} is invalid: [{}]", faults.join(", "));
+    }
+}
+
+/// Revisions inside of messages: `(123)`, `current: 123` and in a quoted object.
 fn numbers_of_revisions(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -170,7 +194,10 @@ fn numbers_of_revisions(text: &str) -> String {
             .unwrap_or(after.len());
         let in_brackets = before.ends_with('(') && after[end..].starts_with(')');
         out.push_str(before);
-        if in_brackets || before.ends_with("current: ") {
+        let in_object = before
+            .trim_end_matches(['"', '\\', ':'])
+            .ends_with("resourceVersion");
+        if in_brackets || in_object || before.ends_with("current: ") {
             out.push_str("<number>");
         } else {
             out.push_str(&after[..end]);
@@ -245,6 +272,16 @@ mod tests {
         assert_eq!(made["metadata"]["name"], "g-<suffix 1>");
         let text = normaliser.value(json!({"details": {"name": "g-qttk5"}}));
         assert_eq!(text["details"]["name"], "g-<suffix 1>");
+    }
+
+    #[test]
+    fn faults_are_sorted_in_list_and_message() {
+        let status = json!({"message": "X \"a\" is invalid: [b: two, a: one]", "details": {"causes": [
+            {"field": "b", "message": "two"}, {"field": "a", "message": "one"},
+        ]}});
+        let sorted = Normaliser::default().value(status);
+        assert_eq!(sorted["message"], "X \"a\" is invalid: [a: one, b: two]");
+        assert_eq!(sorted["details"]["causes"][0]["field"], "a");
     }
 
     #[test]

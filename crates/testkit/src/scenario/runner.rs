@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::library::{Definitions, Recording};
@@ -19,6 +19,7 @@ use super::normalise::Normaliser;
 use super::places;
 use super::template::Values;
 use crate::real::{RealCluster, RealClusterError, User};
+use crate::simulated;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -47,6 +48,16 @@ impl Clients {
             agent: cluster.raw_client(User::Agent).await?,
             anonymous: cluster.raw_client(User::Anonymous).await?,
         })
+    }
+
+    /// The clients of a new simulated cluster, which knows no users.
+    pub fn of_simulated() -> Self {
+        let admin = simulated::client(&evenkeel_kubesim::Cluster::new());
+        Self {
+            agent: admin.clone(),
+            anonymous: admin.clone(),
+            admin,
+        }
     }
 
     fn of(&self, user: User) -> &Client {
@@ -118,7 +129,12 @@ pub async fn run(scenario: &Scenario, definitions: &Definitions, clients: &Clien
     }
     let namespace = json!({"metadata": {"name": "{{ns}}"}});
     play.step(&Step::quiet("POST ns", Some(namespace))).await;
+    for object in ["cm/kube-root-ca.crt", "sa/default"] {
+        play.step(&Step::wait(object, Until::Code(200))).await;
+    }
+    // What the preparation met on a cluster that others use too must not count.
     play.replies.clear();
+    play.normaliser = Normaliser::default();
     for step in &scenario.steps {
         play.step(step).await;
     }
@@ -233,6 +249,16 @@ impl Play<'_> {
         body.to_string().into_bytes()
     }
 
+    /// An applied object says its name, too.
+    fn fill_in_name(&self, step: &Step, map: &mut Map<String, Value>) {
+        let path = step.request.target.split('?').next().unwrap_or_default();
+        let name = self.values.text(path.split('/').nth(1).unwrap_or_default());
+        let metadata = map.entry("metadata").or_insert_with(|| json!({}));
+        if let Value::Object(metadata) = metadata {
+            metadata.entry("name").or_insert_with(|| json!(name));
+        }
+    }
+
     /// Objects that are created, replaced or applied say what they are.
     fn fill_in_type(&self, step: &Step, body: &mut Value) {
         let whole = matches!(
@@ -249,6 +275,9 @@ impl Play<'_> {
             map.entry("apiVersion")
                 .or_insert_with(|| json!(api_version));
             map.entry("kind").or_insert_with(|| json!(place.kind));
+            if step.details.content_type.as_deref() == Some("apply") {
+                self.fill_in_name(step, map);
+            }
         }
     }
 

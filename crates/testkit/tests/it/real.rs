@@ -1,7 +1,7 @@
 //! A real control plane that comes up, keeps to itself, and leaves nothing behind.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use evenkeel_testkit::real::{
@@ -26,7 +26,7 @@ async fn start_or_skip(builder: RealClusterBuilder) -> Option<RealCluster> {
 }
 
 /// Command lines of running processes that mention `directory`.
-fn processes_in(directory: &PathBuf) -> Vec<String> {
+fn processes_in(directory: &Path) -> Vec<String> {
     let directory = directory.display().to_string();
     let processes = std::fs::read_dir("/proc")
         .expect("list processes")

@@ -1,0 +1,69 @@
+//! The scenario suite: the simulator against the record, the real server against its own record.
+
+use std::collections::BTreeSet;
+
+use evenkeel_testkit::real::RealClusterError;
+use evenkeel_testkit::scenario::{Clients, Library, Recording, differences, play_all};
+use evenkeel_testkit::{RealCluster, skip};
+
+/// What differs between two runs, as lines to read.
+fn disagreements(expected: &Recording, found: &Recording) -> Vec<(String, Vec<String>)> {
+    let nothing = Vec::new();
+    found
+        .iter()
+        .map(|(id, replies)| {
+            let differences = differences(expected.get(id).unwrap_or(&nothing), replies);
+            (
+                id.clone(),
+                differences
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .filter(|(_, lines)| !lines.is_empty())
+        .collect()
+}
+
+fn report(disagreements: &[(String, Vec<String>)]) -> String {
+    let story = |(id, lines): &(String, Vec<String>)| format!("{id}\n    {}", lines.join("\n    "));
+    disagreements
+        .iter()
+        .map(story)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn every_scenario_has_a_name_of_its_own_and_a_record() {
+    let library = Library::open().unwrap();
+    assert!(library.scenarios.len() >= 300);
+    let ids: BTreeSet<String> = library.scenarios.iter().map(|story| story.id()).collect();
+    let namespaces: BTreeSet<String> = library
+        .scenarios
+        .iter()
+        .map(|story| story.namespace())
+        .collect();
+    assert_eq!(ids.len(), library.scenarios.len());
+    assert_eq!(namespaces.len(), library.scenarios.len());
+    let recorded: BTreeSet<String> = library.recording().unwrap().into_keys().collect();
+    assert_eq!(ids, recorded);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_real_server_agrees_with_its_record() {
+    let cluster = match RealCluster::shared().await {
+        Ok(cluster) => cluster,
+        Err(RealClusterError::Missing(reason)) => return skip(&reason),
+        Err(error) => panic!("{error:?}"),
+    };
+    let library = Library::open().unwrap();
+    let clients = Clients::of_real(&cluster).await.unwrap();
+    let scenarios = &library.scenarios;
+    let played = play_all(scenarios, &library.definitions, 6, async |_| {
+        clients.clone()
+    })
+    .await;
+    let wrong = disagreements(&library.recording().unwrap(), &played);
+    assert!(wrong.is_empty(), "{}", report(&wrong));
+}
