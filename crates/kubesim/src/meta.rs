@@ -96,6 +96,11 @@ pub(crate) fn remove(object: &mut Value, field: &str) {
     }
 }
 
+/// Takes a field out of the metadata.
+pub(crate) fn take(object: &mut Value, field: &str) -> Option<Value> {
+    object.get_mut("metadata")?.as_object_mut()?.remove(field)
+}
+
 /// Makes `metadata.{field}` what it is in another object, absent included.
 pub(crate) fn copy(object: &mut Value, field: &str, from: &Value) {
     match from

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::fields_v1::{self, FieldsError};
 use super::set::FieldSet;
+use crate::meta;
 
 /// How many entries of updates an object keeps; the oldest are joined beyond that.
 const MAX_UPDATERS: usize = 10;
@@ -203,21 +204,11 @@ impl Managers {
     /// Writes the managers into an object; none leave no trace.
     pub(crate) fn write(mut self, object: &mut Value) {
         self.entries.sort_by(|a, b| a.order().cmp(&b.order()));
-        let Some(metadata) = object.as_object_mut().map(|object| {
-            object
-                .entry("metadata")
-                .or_insert_with(|| Value::Object(Map::new()))
-        }) else {
-            return;
-        };
-        let Some(metadata) = metadata.as_object_mut() else {
-            return;
-        };
         if self.entries.is_empty() {
-            metadata.remove("managedFields");
+            meta::remove(object, "managedFields");
         } else {
-            let entries = self.entries.iter().map(encode).collect();
-            metadata.insert("managedFields".to_owned(), Value::Array(entries));
+            let entries: Vec<Value> = self.entries.iter().map(encode).collect();
+            meta::set(object, "managedFields", entries);
         }
     }
 }

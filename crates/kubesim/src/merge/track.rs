@@ -8,6 +8,7 @@ use super::check::TypeErrors;
 use super::compare::{Changes, compare};
 use super::managers::{Entry, Identity, Managers, Operation};
 use super::set::FieldSet;
+use crate::meta;
 use crate::schema::Schema;
 
 /// Who writes, through which door, and when.
@@ -50,7 +51,7 @@ pub fn track(
     writer: &Writer<'_>,
     reset: &ResetFields,
 ) -> Value {
-    let sent = take_managed_fields(&mut new);
+    let sent = meta::take(&mut new, "managedFields").filter(|sent| !sent.is_null());
     let recorded = live.and_then(|live| live.get("metadata")?.get("managedFields"));
     let sent = sent.filter(|sent| writer.subresource.is_empty() && Some(sent) != recorded);
     if live.is_some() && recorded.is_none() && sent.is_none() {
@@ -60,7 +61,7 @@ pub fn track(
         return new;
     };
     if let (true, None, Some(recorded)) = (changes.is_empty(), &sent, recorded) {
-        put_managed_fields(&mut new, recorded.clone());
+        meta::set(&mut new, "managedFields", recorded.clone());
         return new;
     }
     let mut managers = believed_managers(sent.as_ref(), recorded);
@@ -124,19 +125,6 @@ fn is_reset(sent: &Value) -> bool {
     }
 }
 
-fn take_managed_fields(object: &mut Value) -> Option<Value> {
-    let metadata = object.get_mut("metadata")?.as_object_mut()?;
-    metadata
-        .remove("managedFields")
-        .filter(|fields| !fields.is_null())
-}
-
-fn put_managed_fields(object: &mut Value, fields: Value) {
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.insert("managedFields".to_owned(), fields);
-    }
-}
-
 impl Managers {
     /// The writer takes what it changed from everybody, itself included, and adds it to its own.
     fn record(&mut self, changes: Changes, writer: &Writer<'_>) {
@@ -169,11 +157,15 @@ pub fn keep_times(live: &Value, new: &mut Value) {
     {
         return;
     }
-    let Some(sent) = take_managed_fields(new) else {
+    let Some(sent) = meta::take(new, "managedFields") else {
         return;
     };
     let unchanged = equal_without_managed_fields(live, new);
-    put_managed_fields(new, if unchanged { recorded.clone() } else { sent });
+    meta::set(
+        new,
+        "managedFields",
+        if unchanged { recorded.clone() } else { sent },
+    );
 }
 
 fn same_but_times(old: &Value, new: &Value) -> bool {

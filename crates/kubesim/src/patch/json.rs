@@ -2,7 +2,7 @@
 
 use json_patch::PatchOperation;
 use json_patch::jsonptr::Pointer;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::PatchError;
 
@@ -20,15 +20,20 @@ impl JsonPatch {
     /// Reads the body of a request. Operations are read when they are applied, since the server
     /// answers to a bad one as to one that does not fit.
     pub fn decode(body: &[u8]) -> Result<Self, PatchError> {
-        let operations: Vec<Map<String, Value>> = serde_json::from_slice(body)
-            .map_err(|error| PatchError::Undecodable(error.to_string()))?;
+        let body = serde_json::from_slice(body).map_err(PatchError::syntax)?;
+        let Value::Array(operations) = body else {
+            return Err(PatchError::type_of(&body, "[]handlers.jsonPatchOp"));
+        };
+        if let Some(other) = operations.iter().find(|operation| !operation.is_object()) {
+            return Err(PatchError::type_of(other, "handlers.jsonPatchOp"));
+        }
         if operations.len() > MAX_OPERATIONS {
             return Err(PatchError::TooManyOperations {
                 allowed: MAX_OPERATIONS,
                 got: operations.len(),
             });
         }
-        Ok(Self(operations.into_iter().map(Value::Object).collect()))
+        Ok(Self(operations))
     }
 
     /// The live object after all operations.

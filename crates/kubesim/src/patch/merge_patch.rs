@@ -11,9 +11,10 @@ pub struct MergePatch(Map<String, Value>);
 impl MergePatch {
     /// Reads the body of a request.
     pub fn decode(body: &[u8]) -> Result<Self, PatchError> {
-        serde_json::from_slice(body)
-            .map(Self)
-            .map_err(|_| PatchError::Undecodable("Invalid JSON Patch".to_owned()))
+        match serde_json::from_slice(body).map_err(PatchError::syntax)? {
+            Value::Object(patch) => Ok(Self(patch)),
+            other => Err(PatchError::type_of(&other, "map[string]interface {}")),
+        }
     }
 
     /// The live object with the patch laid over it.

@@ -53,3 +53,29 @@ pub enum PatchError {
     #[error("the patch does not fit the object: {0}")]
     Unprocessable(String),
 }
+
+impl PatchError {
+    /// A body that is not JSON.
+    fn syntax(error: serde_json::Error) -> Self {
+        Self::Undecodable(format!("error decoding patch: {error}"))
+    }
+
+    /// JSON of another type than the server's own, which the reply names.
+    fn type_of(value: &Value, wanted: &str) -> Self {
+        let mismatch = type_mismatch(value, wanted);
+        Self::Undecodable(format!("error decoding patch: {mismatch}"))
+    }
+}
+
+/// What the server's JSON reader says of a value of another type.
+pub(crate) fn type_mismatch(value: &Value, wanted: &str) -> String {
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    format!("json: cannot unmarshal {found} into Go value of type {wanted}")
+}

@@ -8,8 +8,7 @@ use super::present::in_version;
 use super::update::check_name;
 use super::writing::{Change, Writing, Written};
 use crate::merge::{self, ApplyError};
-use crate::meta;
-use crate::patch::{JsonPatch, MergePatch, Patch, PatchError};
+use crate::patch::{self, JsonPatch, MergePatch, Patch, PatchError};
 use crate::registry::{ResourceType, to_stored};
 use crate::reply::Reply;
 use crate::request::{self, WriteOptions};
@@ -71,8 +70,8 @@ impl Call<'_> {
 
     /// The patched object must still be the one that the path names.
     fn as_target(&self, live: &Value, mut object: Value, name: &str) -> Result<Value, ApiError> {
-        check_name(&object, name)?;
         self.place(&mut object)?;
+        check_name(&object, name)?;
         self.check_uid(live, &object)?;
         to_stored(&mut object, &self.resource);
         Ok(object)
@@ -84,8 +83,8 @@ impl Call<'_> {
         writing: &Writing<'_>,
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
-        let mut intent = request::decode_patch_yaml(&self.request.body)?.value;
-        check_intent(&self.resource, &mut intent, name)?;
+        let intent = request::decode_patch_yaml(&self.request.body)?.value;
+        check_intent(&self.resource, &intent)?;
         let schema = self.resource.schema();
         let reset = self.resource.reset_fields(writing.subresource);
         writing.update(&self.key(name), |live| {
@@ -102,43 +101,31 @@ impl Call<'_> {
                 options.force,
             );
             let mut object = applied.map_err(apply_error)?;
-            check_name(&object, name)?;
             self.place(&mut object)?;
+            check_name(&object, name)?;
             to_stored(&mut object, &self.resource);
             Ok(Change::Applied(object))
         })
     }
 }
 
-/// What is applied must be an object of the resource; its name may be left to the path.
-fn check_intent(resource: &ResourceType, intent: &mut Value, name: &str) -> Result<(), ApiError> {
-    let text = |key: &str| {
-        intent
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+/// What is applied must be an object of the resource.
+fn check_intent(resource: &ResourceType, intent: &Value) -> Result<(), ApiError> {
+    if !intent.is_object() {
+        let mismatch = patch::type_mismatch(intent, "map[string]interface {}");
+        return Err(ApiError::bad_request(format!(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: {mismatch}"
+        )));
+    }
+    let text = |key: &str| intent.get(key).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
-    if api_version.is_empty() || kind.is_empty() {
-        let missing = if kind.is_empty() {
-            "kind"
-        } else {
-            "apiVersion"
-        };
-        return Err(ApiError::bad_request(format!(
-            "invalid object type: {missing} is empty"
-        )));
+    if api_version == &*resource.api_version && kind == &*resource.kind {
+        return Ok(());
     }
-    if api_version != *resource.api_version || kind != *resource.kind {
-        return Err(ApiError::bad_request(format!(
-            "invalid object type: {api_version}, Kind={kind}"
-        )));
-    }
-    if meta::name(intent).is_empty() {
-        meta::set(intent, "name", name);
-    }
-    Ok(())
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    Err(ApiError::bad_request(format!(
+        "invalid object type: {group}/{version}, Kind={kind}"
+    )))
 }
 
 fn patch_error(error: PatchError) -> ApiError {

@@ -277,16 +277,25 @@ impl Writing<'_> {
     /// The new state with its defaults and its managers. What is sent is defaulted first, so the
     /// sender manages the defaults too; what is applied is merged first, so nobody does.
     fn typed(&self, live: Option<&Value>, change: Change) -> Value {
-        let strategy = self.resource.strategy();
         match change {
             Change::Replaced(mut object) => {
-                strategy.default(&mut object);
+                self.default(&mut object);
                 self.track(live, object)
             }
             Change::Applied(mut object) => {
-                strategy.default(&mut object);
+                self.default(&mut object);
                 object
             }
+        }
+    }
+
+    /// Gives the object its defaults. What it says of its managers is no part of that: an empty
+    /// list there has a meaning.
+    fn default(&self, object: &mut Value) {
+        let managers = meta::take(object, "managedFields");
+        self.resource.strategy().default(object);
+        if let Some(managers) = managers {
+            meta::set(object, "managedFields", managers);
         }
     }
 

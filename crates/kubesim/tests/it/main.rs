@@ -1,5 +1,6 @@
 //! The simulated cluster as its clients see it.
 
+mod apply;
 mod client;
 mod crashes;
 mod lifecycle;
