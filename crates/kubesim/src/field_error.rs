@@ -12,9 +12,18 @@ pub struct FieldError {
     /// What sort of fault it is.
     pub kind: ErrorKind,
     /// The refused value; shown by the kinds that show one.
-    pub value: Option<Value>,
+    pub value: Option<Shown>,
     /// What would have been right; may be empty.
     pub detail: String,
+}
+
+/// A refused value as messages show it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// A value, shown as text or JSON.
+    Value(Value),
+    /// Text that is shown as it is: JSON of the server's inner types, which has an order.
+    Text(String),
 }
 
 /// The sorts of fault that the API tells apart.
@@ -89,9 +98,16 @@ impl FieldError {
         Self {
             field: field.to_string(),
             kind,
-            value,
+            value: value.map(Shown::Value),
             detail: detail.into(),
         }
+    }
+
+    /// The same error, with its value shown as this text.
+    #[must_use]
+    pub fn showing(mut self, text: impl Into<String>) -> Self {
+        self.value = Some(Shown::Text(text.into()));
+        self
     }
 
     /// The field must have a value.
@@ -160,7 +176,10 @@ impl FieldError {
         let mut text = self.kind.words().to_owned();
         if let (true, Some(value)) = (self.kind.shows_value(), &self.value) {
             text.push_str(": ");
-            text.push_str(&render(value));
+            text.push_str(&match value {
+                Shown::Value(value) => render(value),
+                Shown::Text(shown) => shown.clone(),
+            });
         }
         if !self.detail.is_empty() {
             text.push_str(": ");
@@ -273,7 +292,8 @@ impl<'a> Path<'a> {
         }
     }
 
-    fn is_root(&self) -> bool {
+    /// Whether this is the object itself.
+    pub fn is_root(&self) -> bool {
         matches!(self.step, Step::Root)
     }
 }

@@ -159,12 +159,15 @@ impl Strategy for BuiltIn {
         let path = Path::field("metadata");
         let meta = &object["metadata"];
         let mut errors = metadata::validate(meta, self.namespaced, self.kind.name, &path);
+        errors.extend(metadata::qualified_finalizers(meta, &path));
         errors.extend(self.validate_own(object).0);
         errors
     }
 
     fn validate_update(&self, part: Part, new: &Value, old: &Value) -> Vec<FieldError> {
         let mut errors = validate_change(new, old, self.namespaced);
+        let path = Path::field("metadata");
+        errors.extend(metadata::qualified_finalizers(&new["metadata"], &path));
         if part == Part::Main {
             errors.extend(self.validate_own(new).0);
             let mut faults = Faults::default();

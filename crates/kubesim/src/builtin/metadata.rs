@@ -179,10 +179,34 @@ fn owners(owners: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
                 );
-                errors.push(FieldError::invalid(path, owners.clone(), detail));
+                let error = FieldError::invalid(path, Value::Null, detail);
+                errors.push(error.showing(show_owners(owners)));
             }
         }
     }
+}
+
+/// References as the server writes them, fields in their order.
+fn show_owners(owners: &Value) -> String {
+    let order = [
+        "apiVersion",
+        "kind",
+        "name",
+        "uid",
+        "controller",
+        "blockOwnerDeletion",
+    ];
+    let show = |owner: &Value| {
+        let fields = order
+            .iter()
+            .filter_map(|name| Some((name, owner.get(*name)?)));
+        let fields: Vec<String> = fields
+            .map(|(name, value)| format!("\"{name}\":{value}"))
+            .collect();
+        format!("{{{}}}", fields.join(","))
+    };
+    let shown: Vec<String> = owners.as_array().into_iter().flatten().map(show).collect();
+    format!("[{}]", shown.join(","))
 }
 
 fn check_owner(owner: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
@@ -222,6 +246,18 @@ fn check_finalizers(meta: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>)
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(FieldError::invalid(path, finalizers.clone(), detail));
     }
+}
+
+/// Built-in kinds want finalizers with a domain, except for the server's own.
+pub(crate) fn qualified_finalizers(meta: &Value, path: &Path<'_>) -> Vec<FieldError> {
+    let path = path.child("finalizers");
+    let standard = ["kubernetes", "orphan", "foregroundDeletion"];
+    let words = "name is neither a standard finalizer name nor is it fully qualified";
+    let names = texts(&meta["finalizers"]).enumerate();
+    names
+        .filter(|(_, name)| !name.contains('/') && !standard.contains(name))
+        .map(|(index, name)| FieldError::invalid(&path.index(index), name, words))
+        .collect()
 }
 
 fn check_new_finalizers(new: &Value, old: &Value, path: &Path<'_>) -> Option<FieldError> {

@@ -8,6 +8,8 @@
 //! without an entry is served by its schema alone: see `fallback`.
 
 mod at;
+mod batch;
+mod cluster;
 mod configuration;
 mod definitions;
 mod fallback;
@@ -15,7 +17,17 @@ mod fill;
 mod kind;
 pub(crate) mod metadata;
 pub(crate) mod names;
+mod network;
+mod pods;
+mod policy;
+mod rbac;
+#[cfg(test)]
+mod recorded;
 mod rules;
+mod selectors;
+mod services;
+mod storage;
+mod workloads;
 
 use std::sync::Arc;
 
@@ -27,7 +39,19 @@ pub(crate) use at::At;
 pub(crate) use kind::{keep_identity, set_generation, validate_change};
 pub(crate) use rules::Faults;
 
-static KINDS: [&[Kind]; 2] = [&configuration::KINDS, &definitions::KINDS];
+static KINDS: [&[Kind]; 11] = [
+    &batch::KINDS,
+    &cluster::KINDS,
+    &configuration::KINDS,
+    &definitions::KINDS,
+    &network::KINDS,
+    &pods::KINDS,
+    &policy::KINDS,
+    &rbac::KINDS,
+    &services::KINDS,
+    &storage::KINDS,
+    &workloads::KINDS,
+];
 
 /// How a built-in kind is prepared and judged; any kind has a strategy.
 pub fn strategy(group: &str, version: &str, kind: &str, namespaced: bool) -> Arc<dyn Strategy> {

@@ -19,11 +19,6 @@ pub(crate) fn label_name(name: &str, prefix: bool) -> Vec<String> {
     dns1123_label(&masked(name, prefix))
 }
 
-/// A metadata.name that is a DNS label and starts with a letter.
-pub(crate) fn dns1035_name(name: &str, prefix: bool) -> Vec<String> {
-    dns1035_label(&masked(name, prefix))
-}
-
 /// A metadata.name that only has to fit into a URL.
 pub(crate) fn path_segment_name(name: &str, prefix: bool) -> Vec<String> {
     if !prefix && matches!(name, "." | "..") {
@@ -110,7 +105,7 @@ pub(crate) fn qualified_name(text: &str) -> Vec<String> {
     if name.is_empty() {
         faults.push("name part must be non-empty".to_owned());
     } else if name.len() > 63 {
-        faults.push("name part must be no more than 63 characters".to_owned());
+        faults.push("name part must be no more than 63 bytes".to_owned());
     }
     if !is_qualified(name) {
         let shape = form(QUALIFIED_WORDS, QUALIFIED_FORM, &examples);
@@ -134,7 +129,10 @@ pub(crate) fn label_value(text: &str) -> Vec<String> {
         "a valid label must be an empty string or consist of {}",
         &QUALIFIED_WORDS[16..]
     );
-    let mut faults = too_long(text, 63);
+    let mut faults = Vec::new();
+    if text.len() > 63 {
+        faults.push("must be no more than 63 bytes".to_owned());
+    }
     if !text.is_empty() && !is_qualified(text) {
         let shape = format!("({QUALIFIED_FORM})?");
         faults.push(form(&words, &shape, &["MyValue", "my_value", "12345"]));
@@ -246,7 +244,7 @@ mod tests {
                 dns1035_label,
                 "1a",
                 &[
-                    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name', or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+                    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
                 ],
             ),
             (qualified_name, "/x", &["prefix part must be non-empty"]),
@@ -254,7 +252,7 @@ mod tests {
                 label_value,
                 "a b",
                 &[
-                    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue', or 'my_value', or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+                    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
                 ],
             ),
             (config_key, "..a", &["must not start with '..'"]),

@@ -1,7 +1,5 @@
 //! The rules that many kinds share, as methods of the list of faults they add to.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::at::At;
@@ -95,13 +93,6 @@ impl Faults {
                 self.add(FieldError::invalid(&at.path, shown, detail));
             }
             Some(_) => {}
-        }
-    }
-
-    /// Texts of which each may occur once.
-    pub(crate) fn unique<'a>(&mut self, seen: &mut HashSet<&'a str>, at: &At<'a>) {
-        if !seen.insert(at.text()) {
-            self.add(at.duplicate());
         }
     }
 

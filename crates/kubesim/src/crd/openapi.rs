@@ -4,9 +4,7 @@
 use crate::builtin::{At, Faults};
 use crate::field_error::FieldError;
 
-const TYPES: [&str; 7] = [
-    "array", "boolean", "integer", "null", "number", "object", "string",
-];
+const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 const FORBIDDEN: [(&str, &str); 6] = [
     ("definitions", "definitions is not supported"),
     ("dependencies", "dependencies is not supported"),
@@ -45,7 +43,7 @@ pub(super) fn check(node: &At<'_>, is_root: bool, faults: &mut Faults) {
 
 fn check_keywords(node: &At<'_>, faults: &mut Faults) {
     let kind = node.field("type");
-    if !kind.is_empty() && !TYPES.contains(&kind.text()) {
+    if !matches!(kind.text(), "" | "null") && !TYPES.contains(&kind.text()) {
         faults.add(kind.not_supported(&TYPES));
     }
     if kind.text() == "null" {

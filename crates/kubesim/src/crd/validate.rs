@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{openapi, schema, structure};
 use crate::builtin::{At, Faults, names};
-use crate::field_error::FieldError;
+use crate::field_error::{FieldError, Path};
+use crate::schema::Schema;
 use crate::structural;
 
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
@@ -44,7 +45,21 @@ pub(crate) fn check(crd: &At<'_>, faults: &mut Faults) {
     check_hoisted(&spec, faults);
     check_conversion(&spec.field("conversion"), faults);
     check_approval(crd, faults);
+    let stored = versions_marked(&spec.field("versions"));
+    if stored == 0 {
+        let path = crd.path.child("status");
+        let detail = "must have at least one stored version";
+        faults.add(FieldError::invalid(
+            &path.child("storedVersions"),
+            Value::Null,
+            detail,
+        ));
+    }
     if spec.field("preserveUnknownFields").is_true() {
+        if has_defaults(&spec.value["versions"]) {
+            let detail = "must be false in order to use defaults in the schema";
+            faults.add(spec.field("preserveUnknownFields").invalid(detail));
+        }
         let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
         faults.add(spec.field("preserveUnknownFields").invalid(detail));
     }
@@ -86,6 +101,21 @@ fn check_stored(versions: &At<'_>, stored: &At<'_>, faults: &mut Faults) {
     }
 }
 
+fn versions_marked(versions: &At<'_>) -> usize {
+    let marked = |v: &At<'_>| v.field("storage").is_true();
+    versions.items().filter(marked).count()
+}
+
+fn has_defaults(node: &Value) -> bool {
+    match node {
+        Value::Object(fields) => {
+            fields.contains_key("default") || fields.values().any(has_defaults)
+        }
+        Value::Array(items) => items.iter().any(has_defaults),
+        _ => false,
+    }
+}
+
 fn check_group(group: &At<'_>, faults: &mut Faults) {
     if !faults.require(group, "") {
         return;
@@ -111,21 +141,36 @@ fn check_versions(spec: &At<'_>, faults: &mut Faults) {
         joined(&version.field("name"), names::dns1035_label, "", faults);
         check_version(&version, spec, faults);
     }
+    // The server's inner form repeats the name of the first version in a field of its own.
+    if let Some(first) = versions.items().next() {
+        let name = first.field("name");
+        let path = spec.path.child("version");
+        joined(
+            &At {
+                value: name.value,
+                path,
+            },
+            names::dns1035_label,
+            "",
+            faults,
+        );
+    }
     let mut seen = HashSet::new();
     if !versions.items().all(|v| seen.insert(text(v.value, "name"))) {
-        let shown = internal_versions(&versions);
         let detail = "must contain unique version names";
-        faults.add(FieldError::invalid(&versions.path, shown, detail));
+        faults.add(
+            versions
+                .invalid(detail)
+                .showing(internal_versions(&versions)),
+        );
     }
-    if versions
-        .items()
-        .filter(|v| v.field("storage").is_true())
-        .count()
-        != 1
-    {
-        let shown = internal_versions(&versions);
+    if versions_marked(&versions) != 1 {
         let detail = "must have exactly one version marked as storage version";
-        faults.add(FieldError::invalid(&versions.path, shown, detail));
+        faults.add(
+            versions
+                .invalid(detail)
+                .showing(internal_versions(&versions)),
+        );
     }
 }
 
@@ -215,11 +260,7 @@ fn check_defaults(node: &At<'_>, faults: &mut Faults) {
         if !structural::prune(&compiled, &mut pruned).is_empty() {
             faults.add(default.invalid("must not have unknown fields"));
         }
-        faults.0.extend(structural::validate(
-            &compiled,
-            default.value,
-            &default.path,
-        ));
+        faults.0.extend(default_errors(&compiled, &default));
     }
     for (_, property) in node.field("properties").entries() {
         check_defaults(&property, faults);
@@ -229,6 +270,19 @@ fn check_defaults(node: &At<'_>, faults: &mut Faults) {
             check_defaults(&node.field(name), faults);
         }
     }
+}
+
+/// Messages about defaults name places inside the default.
+fn default_errors(schema: &Schema, default: &At<'_>) -> Vec<FieldError> {
+    let mut errors = structural::validate(schema, default.value, &Path::root());
+    for error in &mut errors {
+        let inside = std::mem::take(&mut error.field);
+        error.field = match inside.as_str() {
+            "<nil>" => default.path.to_string(),
+            inside => format!("{}.{inside}", default.path),
+        };
+    }
+    errors
 }
 
 fn check_deprecation(version: &At<'_>, faults: &mut Faults) {
@@ -330,6 +384,10 @@ fn check_conversion(conversion: &At<'_>, faults: &mut Faults) {
     let client = webhook.field("clientConfig");
     // The server's own name for the field is not the one that users write.
     let path = conversion.path.child("webhookClientConfig");
+    if strategy.text() == "Webhook" && webhook.field("conversionReviewVersions").is_empty() {
+        let path = conversion.path.child("conversionReviewVersions");
+        faults.add(FieldError::required(&path, ""));
+    }
     match (strategy.text(), client.is_set()) {
         ("Webhook", false) => {
             let detail = "required when strategy is set to Webhook";
@@ -380,21 +438,19 @@ fn check_approval(crd: &At<'_>, faults: &mut Faults) {
 }
 
 /// The versions as the server's messages show them: in its inner form, without what it hoisted.
-fn internal_versions(versions: &At<'_>) -> Value {
+fn internal_versions(versions: &At<'_>) -> String {
     let inner = |v: At<'_>| {
-        json!({
-            "Name": v.field("name").text(),
-            "Served": v.field("served").is_true(),
-            "Storage": v.field("storage").is_true(),
-            "Deprecated": v.field("deprecated").is_true(),
-            "DeprecationWarning": v.field("deprecationWarning").value,
-            "Schema": null,
-            "Subresources": null,
-            "AdditionalPrinterColumns": null,
-            "SelectableFields": null,
-        })
+        format!(
+            "{{\"Name\":{:?},\"Served\":{},\"Storage\":{},\"Deprecated\":{},\"DeprecationWarning\":{},\"Schema\":null,\"Subresources\":null,\"AdditionalPrinterColumns\":null,\"SelectableFields\":null}}",
+            v.field("name").text(),
+            v.field("served").is_true(),
+            v.field("storage").is_true(),
+            v.field("deprecated").is_true(),
+            v.field("deprecationWarning").value,
+        )
     };
-    Value::Array(versions.items().map(inner).collect())
+    let shown: Vec<String> = versions.items().map(inner).collect();
+    format!("[{}]", shown.join(","))
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {

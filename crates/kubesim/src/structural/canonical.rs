@@ -44,10 +44,21 @@ fn canonicalise_fields(schema: &Struct, object: &mut Map<String, Value>) {
             *value = zero(field);
         }
         canonicalise(field, value);
+        // The store keeps no difference between an empty list or map and none.
+        if encoding == Encoding::Zero && is_collection(field) && is_empty(value) {
+            *value = Value::Null;
+        }
         if is_left_out(encoding, value) {
             object.remove(&**name);
         }
     }
+}
+
+fn is_collection(schema: &Schema) -> bool {
+    matches!(
+        schema.resolved().shape,
+        Shape::List { .. } | Shape::Map { .. }
+    )
 }
 
 fn is_always_written(encoding: Encoding) -> bool {

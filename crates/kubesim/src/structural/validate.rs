@@ -98,7 +98,10 @@ fn check_type(schema: &Schema, value: &Value, path: &Path<'_>) -> Option<FieldEr
         }
         _ => (wanted, given),
     };
-    let text = format!("{path} in body must be of type {wanted}: {given:?}");
+    let text = format!(
+        "{} in body must be of type {wanted}: {given:?}",
+        named(path)
+    );
     Some(FieldError::type_invalid(path, given, text))
 }
 
@@ -139,15 +142,18 @@ fn check_text(limits: &Limits, text: &str, path: &Path<'_>, errors: &mut Vec<Fie
         errors.push(FieldError::too_long(path, limit));
     }
     if let Some(limit) = limits.min_length.filter(|limit| length < *limit) {
-        let detail = format!("{path} in body should be at least {limit} chars long");
+        let detail = format!(
+            "{} in body should be at least {limit} chars long",
+            named(path)
+        );
         errors.push(FieldError::invalid(path, text, detail));
     }
     if let Some(pattern) = limits.pattern.as_ref().filter(|p| !p.matches(text)) {
-        let detail = format!("{path} in body should match '{pattern}'");
+        let detail = format!("{} in body should match '{pattern}'", named(path));
         errors.push(FieldError::invalid(path, text, detail));
     }
     if let Some(format) = limits.format.as_ref().filter(|f| !formats::fits(f, text)) {
-        let detail = format!("{path} in body must be of type {format}: {text:?}");
+        let detail = format!("{} in body must be of type {format}: {text:?}", named(path));
         errors.push(FieldError::type_invalid(path, text, detail));
     }
 }
@@ -156,7 +162,8 @@ fn check_number(limits: &Limits, value: &Value, path: &Path<'_>, errors: &mut Ve
     let Some(number) = value.as_f64() else { return };
     let mut refuse = |words: &str, limit: f64| {
         let detail = format!(
-            "{path} in body should be {words} {}",
+            "{} in body should be {words} {}",
+            named(path),
             number_text(value, limit)
         );
         errors.push(FieldError::invalid(path, value.clone(), detail));
@@ -206,7 +213,7 @@ fn go_float(number: f64) -> String {
 fn check_list(limits: &Limits, list: &[Value], path: &Path<'_>, errors: &mut Vec<FieldError>) {
     let length = list.len() as u64;
     if let Some(limit) = limits.min_items.filter(|limit| length < *limit) {
-        let detail = format!("{path} in body should have at least {limit} items");
+        let detail = format!("{} in body should have at least {limit} items", named(path));
         errors.push(FieldError::invalid(path, length, detail));
     }
     if let Some(limit) = limits.max_items.filter(|limit| length > *limit) {
@@ -214,7 +221,7 @@ fn check_list(limits: &Limits, list: &[Value], path: &Path<'_>, errors: &mut Vec
         errors.push(FieldError::too_many(path, list.len(), limit));
     }
     if limits.unique_items && lists::has_duplicates(list) {
-        let detail = format!("{path} in body shouldn't contain duplicates");
+        let detail = format!("{} in body shouldn't contain duplicates", named(path));
         errors.push(FieldError::invalid(path, "", detail));
     }
 }
@@ -227,7 +234,10 @@ fn check_size(
 ) {
     let size = object.len() as u64;
     if let Some(limit) = limits.min_properties.filter(|limit| size < *limit) {
-        let detail = format!("{path} in body should have at least {limit} properties");
+        let detail = format!(
+            "{} in body should have at least {limit} properties",
+            named(path)
+        );
         errors.push(FieldError::invalid(path, size, detail));
     }
     if let Some(limit) = limits.max_properties.filter(|limit| size > *limit) {
@@ -321,7 +331,15 @@ fn closest(outcomes: Vec<Vec<FieldError>>) -> Vec<FieldError> {
 
 /// Faults of combinations carry no field; the text names it.
 fn composite(path: &Path<'_>, words: &str) -> FieldError {
-    let detail = format!("\"{path}\" {words}");
+    let detail = format!("\"{}\" {words}", named(path));
     let value = Some(Value::String(String::new()));
     FieldError::new(ErrorKind::Invalid, &Path::root(), value, detail)
+}
+
+/// How messages name the value: the whole has no name.
+fn named(path: &Path<'_>) -> String {
+    match path.is_root() {
+        true => String::new(),
+        false => path.to_string(),
+    }
 }
