@@ -1,6 +1,9 @@
 //! What names, labels and keys may look like. Each rule returns what is wrong with a text, in
 //! the words of the real server; nothing means that it is right.
 
+/// A rule that texts must keep.
+pub(crate) type TextRule = fn(&str) -> Vec<String>;
+
 /// A rule that names must keep. The flag says that the text is only the beginning of a name.
 pub(crate) type NameRule = fn(&str, bool) -> Vec<String>;
 
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_words_of_each_rule() {
-        let cases: [(fn(&str) -> Vec<String>, &str, &[&str]); 8] = [
+        let cases: [(TextRule, &str, &[&str]); 8] = [
             (dns1123_label, "a.b", &["must not contain dots"]),
             (dns1123_label, "ok-1", &[]),
             (dns1123_subdomain, "a.b-c.d", &[]),

@@ -317,10 +317,7 @@ fn check_endpoint(endpoint: &At<'_>, kind: &str, faults: &mut Faults) {
         }
     }
     for (name, rule) in [
-        (
-            "nodeName",
-            names::dns1123_subdomain as fn(&str) -> Vec<String>,
-        ),
+        ("nodeName", names::dns1123_subdomain as names::TextRule),
         ("hostname", names::dns1123_label),
     ] {
         if endpoint.field(name).is_set() {

@@ -56,10 +56,10 @@ struct Case {
 fn cases() -> Vec<Case> {
     let text = include_str!("../../data/objects.json");
     let list: Vec<Value> = serde_json::from_str(text).expect("a list of cases");
-    list.into_iter().map(read).collect()
+    list.iter().map(read).collect()
 }
 
-fn read(case: Value) -> Case {
+fn read(case: &Value) -> Case {
     let text = |name: &str| case[name].as_str().unwrap_or_default().to_owned();
     let (group, version, kind) = (text("group"), text("version"), text("kind"));
     let namespaced = case["namespaced"] == true;

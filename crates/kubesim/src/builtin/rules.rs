@@ -51,7 +51,7 @@ impl Faults {
     }
 
     /// The text keeps a rule about names.
-    pub(crate) fn name(&mut self, at: &At<'_>, rule: fn(&str) -> Vec<String>) {
+    pub(crate) fn name(&mut self, at: &At<'_>, rule: names::TextRule) {
         for fault in rule(at.text()) {
             self.add(FieldError::invalid(&at.path, at.text(), fault));
         }

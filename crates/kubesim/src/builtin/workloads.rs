@@ -61,13 +61,13 @@ fn default_deployment(deployment: &mut Value) {
     fill::absent(spec, "strategy", json!({}));
     default_rolling(
         &mut spec["strategy"],
-        json!({"maxSurge": "25%", "maxUnavailable": "25%"}),
+        &json!({"maxSurge": "25%", "maxUnavailable": "25%"}),
     );
     fill::absent(spec, "revisionHistoryLimit", 10);
     fill::absent(spec, "progressDeadlineSeconds", 600);
 }
 
-fn default_rolling(strategy: &mut Value, settings: Value) {
+fn default_rolling(strategy: &mut Value, settings: &Value) {
     fill::empty(strategy, "type", "RollingUpdate");
     if strategy["type"] != "RollingUpdate" {
         return;
@@ -83,7 +83,7 @@ fn default_daemon_set(set: &mut Value) {
     fill::absent(spec, "updateStrategy", json!({}));
     default_rolling(
         &mut spec["updateStrategy"],
-        json!({"maxSurge": 0, "maxUnavailable": 1}),
+        &json!({"maxSurge": 0, "maxUnavailable": 1}),
     );
     fill::absent(spec, "revisionHistoryLimit", 10);
 }

@@ -393,12 +393,11 @@ fn check_conversion(conversion: &At<'_>, faults: &mut Faults) {
             let detail = "required when strategy is set to Webhook";
             faults.add(FieldError::required(&path, detail));
         }
-        ("Webhook", true) => {
-            if client.field("url").is_set() == client.field("service").is_set() {
-                let detail = "exactly one of url or service is required";
-                faults.add(FieldError::required(&path, detail));
-            }
+        ("Webhook", true) if client.field("url").is_set() == client.field("service").is_set() => {
+            let detail = "exactly one of url or service is required";
+            faults.add(FieldError::required(&path, detail));
         }
+        ("Webhook", true) => {}
         (_, true) => {
             let detail = "should not be set when strategy is not set to Webhook";
             faults.add(FieldError::forbidden(&path, detail));

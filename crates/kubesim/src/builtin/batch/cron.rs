@@ -75,7 +75,7 @@ fn range_fault(text: &str, (least, most, names): (u32, u32, &[&str])) -> Result<
             "beginning of range ({low}) beyond end of range ({high}): {text}"
         ));
     }
-    match step.map(|step| number(step)).transpose()? {
+    match step.map(number).transpose()? {
         Some(0) => Err(format!("step of range should be a positive number: {text}")),
         _ => Ok(()),
     }

@@ -67,7 +67,7 @@ fn check_policies(spec: &At<'_>, faults: &mut Faults) {
 }
 
 fn check_names(spec: &At<'_>, faults: &mut Faults) {
-    let rules: [(&str, fn(&str) -> Vec<String>); 6] = [
+    let rules: [(&str, names::TextRule); 6] = [
         ("serviceAccountName", names::dns1123_subdomain),
         ("nodeName", names::dns1123_subdomain),
         ("hostname", names::dns1123_label),
