@@ -33,7 +33,7 @@ pub struct Ask {
     pub method: &'static str,
     pub path: String,
     pub content_type: &'static str,
-    pub accept: &'static str,
+    pub accept: String,
     pub body: String,
 }
 
@@ -122,7 +122,7 @@ async fn ask(
         method,
         path: path.to_owned(),
         content_type,
-        accept: "application/json",
+        accept: "application/json".to_owned(),
         body: body.to_owned(),
     }
     .of(cluster)

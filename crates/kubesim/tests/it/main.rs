@@ -4,6 +4,8 @@ mod apply;
 mod client;
 mod crashes;
 mod lifecycle;
+mod likeness;
 mod objects;
+mod probes;
 mod restart;
 mod watch;
