@@ -1,4 +1,20 @@
 //! A Kubernetes API server inside the process.
+//!
+//! A [`Cluster`] answers what a real API server answers, word for word where that is known: it
+//! stores, defaults, validates and merges objects, serves watches and custom resources, and runs
+//! the few controllers without which nothing else behaves. Clients reach it in the same process
+//! or over HTTP, each through a view of its own that can be made to fail. `GAPS.md` lists what
+//! is not simulated.
+//!
+//! ```text
+//! adapters ─▶ faults (a client's view) ─▶ cluster ─▶ request ─▶ verbs ─▶ strategy, merge ─▶ store
+//!                                                      discovery, registry ┘     lifecycle, watch ┘
+//! ```
+//!
+//! Read `cluster` first, then `verbs` with one verb (`create` is a short one) down to
+//! `writing`, then [`store`]. [`merge`] is server-side apply, [`builtin`] and [`crd`] know what
+//! objects may look like, `lifecycle` is what happens after a write, [`faults`] what can go
+//! wrong before it.
 
 pub mod adapters;
 pub mod ambient;
@@ -28,6 +44,7 @@ mod toy;
 mod verbs;
 mod watch;
 
+pub use ambient::Ambient;
 pub use body::{Body, Reset};
 pub use cluster::{Cluster, Pace};
 pub use registry::Verb;

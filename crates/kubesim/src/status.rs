@@ -17,7 +17,7 @@ pub struct ApiError {
     /// The text for people.
     pub message: String,
     /// What the refusal is about; `None` leaves the member out.
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
     /// A token with which an expired list can be continued, inconsistently.
     pub continue_token: Option<String>,
 }
@@ -58,7 +58,7 @@ impl ApiError {
     /// The same refusal, with details.
     #[must_use]
     pub fn about(mut self, details: Details) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 

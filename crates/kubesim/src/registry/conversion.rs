@@ -30,6 +30,7 @@ pub(crate) fn from_stored(object: &mut Value, resource: &ResourceType) {
 pub(crate) fn to_stored(object: &mut Value, resource: &ResourceType) {
     if is_new_event(resource) {
         rename(object, |(stored, asked)| (asked, stored));
+        object["apiVersion"] = "v1".into();
     }
 }
 

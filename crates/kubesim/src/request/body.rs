@@ -50,7 +50,10 @@ fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
     let wrong =
         |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|why| wrong(why.to_string()))?;
-    let value = serde_saphyr::from_str(text).map_err(|why| wrong(why.to_string()))?;
+    // Of the words that YAML once took for booleans, only `true` and `false` are left.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let value = serde_saphyr::from_str_with_options(text, options);
+    let value = value.map_err(|why| wrong(why.to_string()))?;
     Ok(Decoded {
         value,
         duplicates: Vec::new(),

@@ -24,7 +24,7 @@ impl Call<'_> {
     ) -> Writing<'a> {
         Writing {
             cluster: self.cluster,
-            resource: &self.resource,
+            resource: &self.stored,
             subresource,
             manager: options.manager.as_deref().unwrap_or(&self.default_manager),
             dry_run: options.dry_run,

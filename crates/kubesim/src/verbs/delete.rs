@@ -69,7 +69,7 @@ impl Call<'_> {
     fn deleting(&self, dry_run: bool) -> Writing<'_> {
         Writing {
             cluster: self.cluster,
-            resource: &self.resource,
+            resource: &self.stored,
             subresource: "",
             manager: &self.default_manager,
             dry_run,

@@ -43,6 +43,8 @@ struct Call<'a> {
     request: &'a ApiRequest,
     path: &'a ResourcePath,
     resource: Arc<ResourceType>,
+    /// The same resource in the form in which it is stored, which is what is written.
+    stored: Arc<ResourceType>,
     accept: Accept,
     default_manager: String,
 }
@@ -62,12 +64,20 @@ pub(crate) fn answer(
         return Ok(Reply::page_not_found());
     };
     let default_manager = request.default_manager();
+    let stored = match resource.id == resource.stored {
+        true => resource.clone(),
+        false => cluster
+            .registry()
+            .find_stored(&resource.stored)
+            .unwrap_or_else(|| resource.clone()),
+    };
     Call {
         cluster,
         sight,
         request,
         path,
         resource,
+        stored,
         accept,
         default_manager,
     }

@@ -8,20 +8,20 @@ use serde_json::Value;
 
 /// An answer, read to its end.
 #[derive(Debug)]
-pub struct Answer {
-    pub code: u16,
-    pub text: String,
-    pub warnings: Vec<String>,
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) text: String,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Answer {
     /// The answer as JSON.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|why| panic!("{why}: {}", self.text))
     }
 
     /// The answer as JSON, which must come with this code.
-    pub fn expect(&self, code: u16) -> Value {
+    pub(crate) fn expect(&self, code: u16) -> Value {
         assert_eq!(self.code, code, "{}", self.text);
         self.json()
     }
@@ -29,16 +29,16 @@ impl Answer {
 
 /// One request.
 #[derive(Debug, Default, Clone)]
-pub struct Ask {
-    pub method: &'static str,
-    pub path: String,
-    pub content_type: &'static str,
-    pub accept: String,
-    pub body: String,
+pub(crate) struct Ask {
+    pub(crate) method: &'static str,
+    pub(crate) path: String,
+    pub(crate) content_type: &'static str,
+    pub(crate) accept: String,
+    pub(crate) body: String,
 }
 
 impl Ask {
-    pub async fn of(self, cluster: &Cluster) -> Answer {
+    pub(crate) async fn of(self, cluster: &Cluster) -> Answer {
         let request = Request::builder()
             .method(self.method)
             .uri(&self.path)
@@ -66,19 +66,19 @@ impl Ask {
     }
 }
 
-pub async fn get(cluster: &Cluster, path: &str) -> Answer {
+pub(crate) async fn get(cluster: &Cluster, path: &str) -> Answer {
     ask(cluster, "GET", path, "", "").await
 }
 
-pub async fn post(cluster: &Cluster, path: &str, body: &Value) -> Answer {
+pub(crate) async fn post(cluster: &Cluster, path: &str, body: &Value) -> Answer {
     ask(cluster, "POST", path, "application/json", &body.to_string()).await
 }
 
-pub async fn put(cluster: &Cluster, path: &str, body: &Value) -> Answer {
+pub(crate) async fn put(cluster: &Cluster, path: &str, body: &Value) -> Answer {
     ask(cluster, "PUT", path, "application/json", &body.to_string()).await
 }
 
-pub async fn delete(cluster: &Cluster, path: &str, options: &Value) -> Answer {
+pub(crate) async fn delete(cluster: &Cluster, path: &str, options: &Value) -> Answer {
     let body = if options.is_null() {
         String::new()
     } else {
@@ -88,7 +88,7 @@ pub async fn delete(cluster: &Cluster, path: &str, options: &Value) -> Answer {
 }
 
 /// A merge patch.
-pub async fn merge(cluster: &Cluster, path: &str, body: &Value) -> Answer {
+pub(crate) async fn merge(cluster: &Cluster, path: &str, body: &Value) -> Answer {
     ask(
         cluster,
         "PATCH",
@@ -100,7 +100,7 @@ pub async fn merge(cluster: &Cluster, path: &str, body: &Value) -> Answer {
 }
 
 /// A server-side apply.
-pub async fn apply(cluster: &Cluster, path: &str, body: &Value) -> Answer {
+pub(crate) async fn apply(cluster: &Cluster, path: &str, body: &Value) -> Answer {
     ask(
         cluster,
         "PATCH",

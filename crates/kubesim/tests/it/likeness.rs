@@ -6,11 +6,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
 /// A reply in which uids, times, revisions, generated names and tokens are alike everywhere.
-pub fn normal(value: &Value) -> Value {
+pub(crate) fn normal(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(normal).collect(),
         Value::Object(fields) => {
-            let field = |(name, value): (&String, &Value)| (name.clone(), normal_field(name, value));
+            let field =
+                |(name, value): (&String, &Value)| (name.clone(), normal_field(name, value));
             Value::Object(fields.iter().map(field).collect::<Map<_, _>>())
         }
         Value::String(text) => normal_text(text).into(),
@@ -39,29 +40,40 @@ fn normal_token(token: &str) -> Value {
 
 fn normal_text(text: &str) -> String {
     let hex = |c: char| c.is_ascii_hexdigit();
-    let words: Vec<String> = text.split_inclusive([' ', '(', ')', '.', ',', '\0']).map(|word| {
-        let end = word.trim_end_matches([' ', '(', ')', '.', ',', '\0']).len();
-        let (word, rest) = word.split_at(end);
-        let lengths: Vec<usize> = word.split('-').map(str::len).collect();
-        let uid = lengths == [8, 4, 4, 4, 12] && word.replace('-', "").chars().all(hex);
-        // A uid that a client made up is not random.
-        let uid = uid && !word.starts_with("11111111");
-        let time = word.len() == 20 && word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T');
-        let generated = word.trim_start_matches('/').strip_prefix("g-").is_some_and(|rest| rest.len() == 5);
-        let replaced = match () {
-            () if uid => "UID",
-            () if time => "TIME",
-            () if generated => "GENERATED",
-            () => word,
-        };
-        format!("{replaced}{rest}")
-    }).collect();
+    let words: Vec<String> = text
+        .split_inclusive([' ', '(', ')', '.', ',', '\0'])
+        .map(|word| {
+            let end = word.trim_end_matches([' ', '(', ')', '.', ',', '\0']).len();
+            let (word, rest) = word.split_at(end);
+            let lengths: Vec<usize> = word.split('-').map(str::len).collect();
+            let uid = lengths == [8, 4, 4, 4, 12] && word.replace('-', "").chars().all(hex);
+            // A uid that a client made up is not random.
+            let uid = uid && !word.starts_with("11111111");
+            let time =
+                word.len() == 20 && word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T');
+            let generated = word
+                .trim_start_matches('/')
+                .strip_prefix("g-")
+                .is_some_and(|rest| rest.len() == 5);
+            let replaced = match () {
+                () if uid => "UID",
+                () if time => "TIME",
+                () if generated => "GENERATED",
+                () => word,
+            };
+            format!("{replaced}{rest}")
+        })
+        .collect();
     without_revisions(&words.concat())
 }
 
 /// Some messages end with the server's revision.
 fn without_revisions(text: &str) -> String {
-    for head in ["Too large resource version: 99999999, current: ", "too old resource version: 1 (", "too old resource version: 5 ("] {
+    for head in [
+        "Too large resource version: 99999999, current: ",
+        "too old resource version: 1 (",
+        "too old resource version: 5 (",
+    ] {
         if let Some(at) = text.find(head) {
             return format!("{}REVISION", &text[..at + head.len()]);
         }
@@ -70,7 +82,7 @@ fn without_revisions(text: &str) -> String {
 }
 
 /// JSON that was cut off, closed after its last whole value; whether it was cut.
-pub fn complete(text: &str) -> (String, bool) {
+pub(crate) fn complete(text: &str) -> (String, bool) {
     if serde_json::from_str::<Value>(text).is_ok() {
         return (text.to_owned(), false);
     }
@@ -97,13 +109,17 @@ pub fn complete(text: &str) -> (String, bool) {
 }
 
 /// Whether everything in `part` is in `whole`; lists may go on.
-pub fn contains(whole: &Value, part: &Value) -> bool {
+pub(crate) fn contains(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => {
-            part.iter().all(|(name, part)| whole.get(name).is_some_and(|whole| contains(whole, part)))
-        }
+        (Value::Object(whole), Value::Object(part)) => part
+            .iter()
+            .all(|(name, part)| whole.get(name).is_some_and(|whole| contains(whole, part))),
         (Value::Array(whole), Value::Array(part)) => {
-            part.len() <= whole.len() && whole.iter().zip(part).all(|(whole, part)| contains(whole, part))
+            part.len() <= whole.len()
+                && whole
+                    .iter()
+                    .zip(part)
+                    .all(|(whole, part)| contains(whole, part))
         }
         (whole, part) => whole == part,
     }

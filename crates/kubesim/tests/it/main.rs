@@ -1,10 +1,13 @@
 //! The simulated cluster as its clients see it.
 
 mod apply;
+mod arbitrary;
 mod client;
 mod crashes;
+mod custom;
 mod lifecycle;
 mod likeness;
+mod lists;
 mod objects;
 mod probes;
 mod restart;

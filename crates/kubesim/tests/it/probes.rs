@@ -5,8 +5,9 @@
 //! times, revisions and generated names are made alike, unless its probe stands in `GAPS.md`.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use evenkeel_kubesim::Cluster;
+use evenkeel_kubesim::{Ambient, Cluster, Pace};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,6 +25,7 @@ struct Step {
     probe: String,
     setup: String,
     compact: bool,
+    wait: u64,
     r#type: String,
     accept: String,
     body: Value,
@@ -35,6 +37,7 @@ impl Default for Step {
             probe: String::new(),
             setup: String::new(),
             compact: false,
+            wait: 0,
             r#type: String::new(),
             accept: "application/json".into(),
             body: Value::Null,
@@ -53,7 +56,11 @@ struct Recorded {
 }
 
 fn recorded() -> BTreeMap<&'static str, Recorded> {
-    RECORDED.split("## ").filter(|part| !part.is_empty()).filter_map(read_probe).collect()
+    RECORDED
+        .split("## ")
+        .filter(|part| !part.is_empty())
+        .filter_map(read_probe)
+        .collect()
 }
 
 /// A name, a line with method, path and code, then the reply; what else was noted comes last.
@@ -62,9 +69,19 @@ fn read_probe(text: &'static str) -> Option<(&'static str, Recorded)> {
     let (head, rest) = rest.split_once('\n')?;
     let (request, code) = head.split_once(" -> ")?;
     let (method, path) = request.split_once(' ')?;
-    let noted = |line: &&str| !["Warning header:", "continue meta", "rs ownerRefs"].iter().any(|note| line.starts_with(note));
-    let reply: Vec<&str> = rest.lines().filter(noted).filter(|line| !line.is_empty()).collect();
-    let warning = rest.lines().find_map(|line| line.strip_prefix("Warning header: "));
+    let noted = |line: &&str| {
+        !["Warning header:", "continue meta", "rs ownerRefs"]
+            .iter()
+            .any(|note| line.starts_with(note))
+    };
+    let reply: Vec<&str> = rest
+        .lines()
+        .filter(noted)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let warning = rest
+        .lines()
+        .find_map(|line| line.strip_prefix("Warning header: "));
     let recorded = Recorded {
         method,
         path,
@@ -77,7 +94,9 @@ fn read_probe(text: &'static str) -> Option<(&'static str, Recorded)> {
 
 /// The names of probes that `GAPS.md` excuses.
 fn excused() -> Vec<&'static str> {
-    GAPS.lines().filter_map(|line| line.strip_prefix("- probe `")?.split('`').next()).collect()
+    GAPS.lines()
+        .filter_map(|line| line.strip_prefix("- probe `")?.split('`').next())
+        .collect()
 }
 
 struct Run {
@@ -90,9 +109,13 @@ struct Run {
 
 impl Run {
     fn new() -> Self {
-        let cluster = Cluster::new();
+        let cluster = Cluster::with(Ambient::seeded(1), Pace::default());
         let start = cluster.store().revision();
-        Self { cluster, token: String::new(), start }
+        Self {
+            cluster,
+            token: String::new(),
+            start,
+        }
     }
 
     async fn ask(&self, method: &'static str, path: &str, step: &Step) -> Answer {
@@ -103,8 +126,18 @@ impl Run {
             "text" => "text/plain",
             _ => "application/json",
         };
-        let body = if step.body.is_null() { String::new() } else { step.body.to_string() };
-        let ask = Ask { method, path: path.to_owned(), content_type, accept: step.accept.clone(), body };
+        let body = if step.body.is_null() {
+            String::new()
+        } else {
+            step.body.to_string()
+        };
+        let ask = Ask {
+            method,
+            path: path.to_owned(),
+            content_type,
+            accept: step.accept.clone(),
+            body,
+        };
         ask.of(&self.cluster).await
     }
 
@@ -116,9 +149,14 @@ impl Run {
 
     /// Sends what a probe sent; how the answer differs, if it does.
     async fn probe(&mut self, step: &Step, recorded: &Recorded) -> Option<String> {
-        let answer = self.ask(recorded.method, &self.path(step, recorded), step).await;
+        let answer = self
+            .ask(recorded.method, &self.path(step, recorded), step)
+            .await;
         if step.probe == "list limit" {
-            self.token = answer.json()["metadata"]["continue"].as_str().unwrap_or_default().to_owned();
+            self.token = answer.json()["metadata"]["continue"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
         }
         difference(recorded, &answer)
     }
@@ -129,7 +167,10 @@ impl Run {
         match (step.probe.as_str(), path.split_once("&continue=")) {
             ("bad continue", _) => path.to_owned(),
             (_, Some((head, _))) => format!("{head}&continue={}", self.token),
-            ("watch old rv=1", _) => path.replace("resourceVersion=1&", &format!("resourceVersion={}&", self.start)),
+            ("watch old rv=1", _) => path.replace(
+                "resourceVersion=1&",
+                &format!("resourceVersion={}&", self.start),
+            ),
             _ => path.to_owned(),
         }
     }
@@ -137,19 +178,28 @@ impl Run {
 
 fn difference(recorded: &Recorded, answer: &Answer) -> Option<String> {
     if recorded.code != answer.code {
-        return Some(format!("code {} instead of {}: {}", answer.code, recorded.code, answer.text));
+        return Some(format!(
+            "code {} instead of {}: {}",
+            answer.code, recorded.code, answer.text
+        ));
     }
     if recorded.warning != answer.warnings.first().map(String::as_str) {
         return Some(format!("warnings {:?}", answer.warnings));
     }
     let mut lines = answer.text.lines();
     for expected in recorded.reply.lines() {
-        let Some(found) = lines.next() else { return Some(format!("missing: {expected}")) };
+        let Some(found) = lines.next() else {
+            return Some(format!("missing: {expected}"));
+        };
         if let Some(difference) = line_difference(expected, found) {
             return Some(difference);
         }
     }
-    let cut = recorded.reply.lines().last().is_some_and(|line| complete(line).1);
+    let cut = recorded
+        .reply
+        .lines()
+        .last()
+        .is_some_and(|line| complete(line).1);
     let more: Vec<&str> = lines.collect();
     (!more.is_empty() && !cut).then(|| format!("more: {}", more.join("\n")))
 }
@@ -161,7 +211,11 @@ fn line_difference(expected: &str, found: &str) -> Option<String> {
     let (repaired, cut) = complete(expected);
     let wanted = normal(&serde_json::from_str(&repaired).expect("a recorded reply"));
     let got = normal(&serde_json::from_str(found).unwrap_or_default());
-    let same = if cut { contains(&got, &wanted) } else { got == wanted };
+    let same = if cut {
+        contains(&got, &wanted)
+    } else {
+        got == wanted
+    };
     (!same).then(|| format!("\n   wanted {wanted}\n      got {got}"))
 }
 
@@ -176,6 +230,8 @@ async fn every_recorded_reply_is_reproduced() {
     for step in steps {
         if step.compact {
             run.cluster.store().compact();
+        } else if step.wait > 0 {
+            tokio::time::sleep(Duration::from_secs(step.wait)).await;
         } else if step.probe.is_empty() {
             run.set_up(step).await;
         } else {
@@ -190,5 +246,10 @@ async fn every_recorded_reply_is_reproduced() {
         }
     }
     assert_eq!(asked, recorded.len(), "every probe is asked once");
-    assert!(problems.is_empty(), "{} of {asked} differ:\n{}", problems.len(), problems.join("\n"));
+    assert!(
+        problems.is_empty(),
+        "{} of {asked} differ:\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
 }
