@@ -70,10 +70,10 @@ async fn an_object_lives_from_creation_to_deletion() {
 async fn applying_twice_changes_nothing() {
     let cluster = Cluster::new();
     let path = format!("{MAPS}/a?fieldManager=m");
-    let intent = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": "1"}});
+    let intent = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}});
     let first = apply(&cluster, &path, &intent).await.expect(201);
     assert_eq!(apply(&cluster, &path, &intent).await.expect(200), first);
-    let second = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"y": "1"}});
+    let second = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"y": "1"}});
     assert_eq!(
         apply(&cluster, &path, &second).await.expect(200)["data"],
         json!({"y": "1"})
