@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -144,7 +145,7 @@ impl Feed {
     }
 
     /// Lets go of what is held, in the order of revisions.
-    fn release(&mut self, delay: std::time::Duration) {
+    fn release(&mut self, delay: Duration) {
         if self.held.is_empty() {
             return;
         }

@@ -1,7 +1,6 @@
 //! The store itself: a handle that everybody shares.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,30 +8,11 @@ use imbl::OrdMap;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::event::{revision_of, stamp};
+use super::event::stamp;
 use super::file::{FileError, Journal, Loaded};
+use super::state::{CommitError, Expect, State};
 use super::table::Table;
-use super::{Event, Expired, Key, Object, ResourceId, Revision, Snapshot, Subscription};
-
-/// How many events of each resource are remembered.
-const LOG_LIMIT: usize = 1_024;
-
-/// Why a commit changed nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum CommitError {
-    /// Nothing may be where a new object goes; this is there.
-    #[error("an object is already there")]
-    Exists(Object),
-    /// There is no object to replace or delete.
-    #[error("no object is there")]
-    Missing,
-    /// The object has changed since it was read; this is what it is now.
-    #[error("the object has changed meanwhile")]
-    Changed(Object),
-    /// The file that keeps the store took no more.
-    #[error("keep the change in the store's file")]
-    File(#[source] Arc<io::Error>),
-}
+use super::{Expired, Key, Object, ResourceId, Revision, Snapshot, Subscription};
 
 /// All objects of a cluster at one revision, held for as long as somebody wants to look.
 #[derive(Debug, Clone, Default)]
@@ -66,28 +46,6 @@ struct Shared {
     state: Mutex<State>,
     /// The revision of the latest commit, raised when its event has been sent.
     latest: watch::Sender<Revision>,
-}
-
-#[derive(Debug)]
-struct State {
-    revision: Revision,
-    /// The revision at which this process's memory of events begins.
-    born: Revision,
-    log_limit: usize,
-    tables: BTreeMap<ResourceId, Table>,
-    journal: Option<Journal>,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            revision: 0,
-            born: 0,
-            log_limit: LOG_LIMIT,
-            tables: BTreeMap::new(),
-            journal: None,
-        }
-    }
 }
 
 impl Store {
@@ -142,7 +100,7 @@ impl Store {
         self.0.latest.subscribe()
     }
 
-    /// The resources that have, or had, objects.
+    /// The resources that have, or had, objects or watchers.
     pub fn resources(&self) -> Vec<ResourceId> {
         self.state().tables.keys().cloned().collect()
     }
@@ -172,9 +130,12 @@ impl Store {
         resource: &ResourceId,
         revision: Revision,
     ) -> Result<Snapshot, Expired> {
-        let mut state = self.state();
+        let state = self.state();
         let revision = revision.min(state.revision);
-        let objects = state.table(resource).objects_at(revision)?;
+        let objects = match state.tables.get(resource) {
+            Some(table) => table.objects_at(revision)?,
+            None => Table::since(state.born).objects_at(revision)?,
+        };
         Ok(Snapshot { revision, objects })
     }
 
@@ -269,88 +230,5 @@ impl Store {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What a writer believes to be at the key.
-#[derive(Debug, Clone, Copy)]
-enum Expect {
-    Nothing,
-    Revision(Revision),
-}
-
-impl State {
-    fn table(&mut self, resource: &ResourceId) -> &mut Table {
-        let born = self.born;
-        self.tables
-            .entry(resource.clone())
-            .or_insert_with(|| Table::since(born))
-    }
-
-    /// What is at `key`, if that is what the writer expects.
-    fn check(
-        &self,
-        resource: &ResourceId,
-        key: &Key,
-        expect: Expect,
-    ) -> Result<Option<Object>, CommitError> {
-        let found = self
-            .tables
-            .get(resource)
-            .and_then(|table| table.objects.get(key))
-            .cloned();
-        match (expect, found) {
-            (Expect::Nothing, None) => Ok(None),
-            (Expect::Nothing, Some(object)) => Err(CommitError::Exists(object)),
-            (Expect::Revision(_), None) => Err(CommitError::Missing),
-            (Expect::Revision(revision), Some(object))
-                if revision_of(&object) == Some(revision) =>
-            {
-                Ok(Some(object))
-            }
-            (Expect::Revision(_), Some(object)) => Err(CommitError::Changed(object)),
-        }
-    }
-
-    /// Makes the change durable, then true.
-    fn record(
-        &mut self,
-        resource: &ResourceId,
-        key: &Key,
-        before: Option<Object>,
-        after: Option<Object>,
-    ) -> Result<(), CommitError> {
-        let revision = self.revision + 1;
-        if let Some(journal) = &mut self.journal {
-            let kept = journal.append(resource, key, revision, after.as_deref());
-            kept.map_err(|error| CommitError::File(Arc::new(error)))?;
-        }
-        let limit = self.log_limit;
-        let event = Event::new(revision, key.clone(), before, after);
-        self.table(resource).record(event, limit);
-        self.revision = revision;
-        self.shorten_journal();
-        Ok(())
-    }
-
-    /// Rewrites the journal when most of what it holds is history. A failure is no harm: the
-    /// long journal is still whole, and the next commit tries again.
-    fn shorten_journal(&mut self) {
-        let Some(journal) = &mut self.journal else {
-            return;
-        };
-        let live = self.tables.values().map(|table| table.objects.len()).sum();
-        if !journal.is_mostly_history(live) {
-            return;
-        }
-        let objects = self.tables.iter().flat_map(|(resource, table)| {
-            table
-                .objects
-                .iter()
-                .map(move |(key, object)| (resource, key, &**object))
-        });
-        if let Err(error) = journal.rewrite(self.revision, objects) {
-            tracing::warn!(%error, "rewrite the store's file");
-        }
     }
 }

@@ -10,12 +10,14 @@
 //!                 └──▶ snapshot                  └──▶ file (optional)
 //! ```
 //!
-//! Read `key`, `event` and `table` first, then `handle`; `file` keeps a store across restarts.
+//! Read `key`, `event` and `table` first, then `state` and `handle`; `file` keeps a store across
+//! restarts.
 
 mod event;
 mod file;
 mod handle;
 mod key;
+mod state;
 mod subscription;
 mod table;
 #[cfg(test)]
@@ -23,8 +25,9 @@ mod tests;
 
 pub use event::Event;
 pub use file::FileError;
-pub use handle::{CommitError, Pinned, Store};
+pub use handle::{Pinned, Store};
 pub use key::{Key, ResourceId};
+pub use state::CommitError;
 pub use subscription::Subscription;
 pub use table::{Expired, Snapshot};
 
