@@ -1,0 +1,16 @@
+//! What the environment says. Read here and nowhere else.
+
+use std::env;
+use std::path::PathBuf;
+
+/// The directory in which programs of this user keep their data.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+pub(crate) fn data_home() -> Option<PathBuf> {
+    let non_empty = |name| env::var_os(name).filter(|value| !value.is_empty());
+    non_empty("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(non_empty("HOME")?).join(".local/share")))
+}

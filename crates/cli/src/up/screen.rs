@@ -1,0 +1,82 @@
+//! What `evenkeel up` tells people and programs.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use super::cluster::RunningCluster;
+use crate::args::{Output, UpOptions};
+use crate::data_dir::DataDir;
+
+/// Says what runs where and what to type next.
+pub(super) fn show(
+    options: &UpOptions,
+    data: &DataDir,
+    clusters: &[RunningCluster],
+) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match options.output {
+        Output::Json => writeln!(out, "{}", as_json(data, clusters))?,
+        Output::Text => write!(out, "{}", as_text(options, data, clusters))?,
+    }
+    out.flush()
+}
+
+/// Says that the end has begun, and what stays.
+pub(super) fn say_goodbye(options: &UpOptions, data: &DataDir) -> io::Result<()> {
+    if options.output == Output::Json {
+        return Ok(());
+    }
+    let what_stays = if options.ephemeral {
+        "nothing is kept".to_owned()
+    } else {
+        format!("your clusters are kept in {}", data.path().display())
+    };
+    writeln!(io::stdout(), "\nStopping; {what_stays}.")
+}
+
+fn as_json(data: &DataDir, clusters: &[RunningCluster]) -> serde_json::Value {
+    let clusters: Vec<_> = clusters
+        .iter()
+        .map(|cluster| {
+            json!({
+                "name": cluster.name,
+                "url": cluster.url(),
+                "kubeconfig": cluster.kubeconfig,
+            })
+        })
+        .collect();
+    json!({ "dataDir": data.path(), "clusters": clusters })
+}
+
+fn as_text(options: &UpOptions, data: &DataDir, clusters: &[RunningCluster]) -> String {
+    let mut text = String::from("Evenkeel is up.\n\n");
+    let width = clusters.iter().map(|cluster| cluster.name.len()).max();
+    let width = width.unwrap_or_default().max("cluster".len());
+    text += &format!("  {:width$}  {:24}  kubeconfig\n", "cluster", "address");
+    for cluster in clusters {
+        let kubeconfig = cluster.kubeconfig.display();
+        text += &format!(
+            "  {:width$}  {:24}  {kubeconfig}\n",
+            cluster.name,
+            cluster.url()
+        );
+    }
+    text += &format!("\nState: {}{}\n", data.path().display(), fate(options));
+    if let Some(first) = clusters.first() {
+        let kubeconfig = first.kubeconfig.display();
+        text += &format!(
+            "\nTry, in another terminal:\n  export KUBECONFIG={kubeconfig}\n  kubectl create configmap hello --from-literal=who=world\n  kubectl get configmap hello -o yaml\n"
+        );
+    }
+    text += "\nCtrl-C stops everything.\n";
+    text
+}
+
+fn fate(options: &UpOptions) -> &'static str {
+    if options.ephemeral {
+        " (temporary, goes when this ends)"
+    } else {
+        " (there again at the next `evenkeel up`)"
+    }
+}

@@ -1,0 +1,90 @@
+//! An `evenkeel up` that is running, and requests to its clusters.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Method, Request, StatusCode};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+
+/// The command itself, not yet started.
+pub(crate) fn evenkeel(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    command.args(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A running `evenkeel up -o json`; ends with the test.
+pub(crate) struct Up {
+    child: Child,
+    /// The JSON document that it printed.
+    pub(crate) told: Value,
+}
+
+impl Up {
+    /// Starts it and waits until it has said what runs where.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let mut child = evenkeel(&[&["up", "-o", "json"], arguments].concat())
+            .spawn()
+            .expect("evenkeel starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe"))
+            .read_line(&mut line)
+            .expect("evenkeel speaks");
+        if line.is_empty() {
+            let mut error = String::new();
+            let _ = child
+                .stderr
+                .take()
+                .expect("a pipe")
+                .read_to_string(&mut error);
+            panic!("evenkeel up said nothing but: {error}");
+        }
+        let told = serde_json::from_str(&line).expect("one JSON document");
+        Self { child, told }
+    }
+
+    /// The address of the cluster at `place`.
+    pub(crate) fn url(&self, place: usize) -> &str {
+        self.told["clusters"][place]["url"].as_str().expect("a URL")
+    }
+
+    /// Presses Ctrl-C and waits; tells whether it ended in good order.
+    pub(crate) fn interrupt(mut self) -> bool {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &pid]).status();
+        assert!(sent.expect("kill runs").success());
+        self.child.wait().expect("it ends").success()
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends one request and returns what came back.
+pub(crate) async fn request(method: Method, url: String, body: &str) -> (StatusCode, Value) {
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let request = Request::builder()
+        .method(method)
+        .uri(url)
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from(body.to_owned())))
+        .expect("a request");
+    let response = client.request(request).await.expect("an answer");
+    let status = response.status();
+    let bytes = response
+        .into_body()
+        .collect()
+        .await
+        .expect("a body")
+        .to_bytes();
+    (status, serde_json::from_slice(&bytes).unwrap_or_default())
+}
