@@ -270,4 +270,5 @@ def remove_finalizers(path):
         call("PUT", path, found)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,8 @@
 
 mod definition;
 mod openapi;
+#[cfg(test)]
+mod recorded;
 mod resource;
 mod schema;
 mod status;

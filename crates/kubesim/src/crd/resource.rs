@@ -152,13 +152,72 @@ fn beyond_metadata(object: &Value) -> Vec<(&String, &Value)> {
 }
 
 fn check_replicas(object: &Value, path: &str) -> Option<FieldError> {
-    let pointer = format!("/{}", path.replace('.', "/"));
-    let number = object.pointer(&pointer)?.as_i64()?;
     let shown = format!(".{path}");
-    let refuse = |words: &str| Some(FieldError::invalid(&Path::field(&shown), number, words));
-    match number {
-        ..0 => refuse("should be a non-negative integer"),
-        2_147_483_648.. => refuse("should be less than or equal to 2147483647"),
-        _ => None,
+    let refuse =
+        |number: i64, words: &str| Some(FieldError::invalid(&Path::field(&shown), number, words));
+    match integer_at(object, path) {
+        Err(words) => refuse(0, &format!("{shown} accessor error: {words}")),
+        Ok(Some(number @ ..0)) => refuse(number, "should be a non-negative integer"),
+        Ok(Some(number @ 2_147_483_648..)) => {
+            refuse(number, "should be less than or equal to 2147483647")
+        }
+        Ok(_) => None,
+    }
+}
+
+/// The integer at a path, or why there cannot be one.
+fn integer_at(object: &Value, path: &str) -> Result<Option<i64>, String> {
+    let mut at = object;
+    for name in path.split('.') {
+        match at {
+            Value::Object(fields) => match fields.get(name) {
+                Some(found) => at = found,
+                None => return Ok(None),
+            },
+            other => return Err(mismatch(other, "map[string]interface{}")),
+        }
+    }
+    match at {
+        Value::Number(number) if !number.is_f64() => Ok(number.as_i64()),
+        other => Err(mismatch(other, "int64")),
+    }
+}
+
+fn mismatch(value: &Value, wanted: &str) -> String {
+    let kind = match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    };
+    format!(
+        "{} is of the type {kind}, expected {wanted}",
+        go_text(value)
+    )
+}
+
+/// A value as Go's `%v` writes it.
+fn go_text(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number
+            .as_f64()
+            .map_or_else(|| number.to_string(), |f| f.to_string()),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Array(list) => format!(
+            "[{}]",
+            list.iter().map(go_text).collect::<Vec<_>>().join(" ")
+        ),
+        Value::Object(map) => {
+            let entries: Vec<String> = map
+                .iter()
+                .map(|(k, v)| format!("{k}:{}", go_text(v)))
+                .collect();
+            format!("map[{}]", entries.join(" "))
+        }
     }
 }

@@ -59,10 +59,15 @@ fn shape(node: &Value) -> Shape {
         Some("boolean") => Shape::Scalar(Scalar::Boolean),
         Some("array") => list(node),
         Some("object") => object(node),
-        _ if node.get("properties").is_some() => object(node),
+        _ if names_fields(node) => object(node),
         _ if node.get("items").is_some() => list(node),
         _ => Shape::Any,
     }
+}
+
+/// Whether an untyped schema, as it stands in combinations, has rules about fields.
+fn names_fields(node: &Value) -> bool {
+    node.get("properties").is_some() || node.get("required").is_some()
 }
 
 fn object(node: &Value) -> Shape {

@@ -178,12 +178,42 @@ fn check_number(limits: &Limits, value: &Value, path: &Path<'_>, errors: &mut Ve
         (Some(limit), true) if number <= limit => refuse("greater than", limit),
         _ => {}
     }
-    match limits.multiple_of {
-        Some(factor) if factor > 0.0 && (number / factor).fract() != 0.0 => {
-            refuse("a multiple of", factor);
-        }
-        _ => {}
+    errors.extend(check_multiple(limits, value, path));
+    errors.extend(check_width(limits, value, path));
+}
+
+/// Integers are divided by whole factors only, so that a broken factor is refused.
+fn check_multiple(limits: &Limits, value: &Value, path: &Path<'_>) -> Option<FieldError> {
+    let (factor, number) = (limits.multiple_of?, value.as_f64()?);
+    let factor = if value.is_f64() {
+        factor
+    } else {
+        factor.trunc()
+    };
+    let name = named(path);
+    if factor <= 0.0 {
+        let factor = go_float(factor);
+        let detail = format!("factor MultipleOf declared for {name} must be positive: {factor}");
+        return Some(FieldError::invalid(path, Value::Null, detail).showing(factor));
     }
+    let detail = format!(
+        "{name} in body should be a multiple of {}",
+        go_float(factor)
+    );
+    let is_multiple = (number / factor).fract() == 0.0;
+    (!is_multiple).then(|| FieldError::invalid(path, value.clone(), detail))
+}
+
+fn check_width(limits: &Limits, value: &Value, path: &Path<'_>) -> Option<FieldError> {
+    let format = limits.format.as_deref()?;
+    let is_broken = value.is_f64() && !is_whole_number(value);
+    let words = format!(
+        "Checked value must be of type integer with format {format} in {}",
+        named(path)
+    );
+    let value = Some(Value::String(String::new()));
+    (matches!(format, "int32" | "int64") && is_broken)
+        .then(|| FieldError::new(ErrorKind::Invalid, &Path::root(), value, words))
 }
 
 /// Limits are shown as integers beside integers.
