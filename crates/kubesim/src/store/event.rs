@@ -18,6 +18,9 @@ pub struct Event {
     /// The object after; `None` when the change deleted it.
     pub after: Option<Object>,
     departed: OnceLock<Object>,
+    /// How many listen to the event.
+    pub(super) audience: usize,
+    written: OnceLock<Box<[u8]>>,
 }
 
 impl Event {
@@ -33,6 +36,8 @@ impl Event {
             before,
             after,
             departed: OnceLock::new(),
+            audience: 0,
+            written: OnceLock::new(),
         }
     }
 
@@ -44,6 +49,14 @@ impl Event {
             self.before.clone(),
             later.after.clone(),
         )
+    }
+
+    /// [`Event::after`] as JSON, written once for everybody; `None` when hardly anybody listens
+    /// and keeping the text would only cost memory.
+    pub(crate) fn written(&self) -> Option<&[u8]> {
+        let after = self.after.as_ref().filter(|_| self.audience > 1)?;
+        let write = || serde_json::to_vec(after).unwrap_or_default().into();
+        Some(self.written.get_or_init(write))
     }
 
     /// The object as it was last seen, at this event's revision: what a watcher is told when the

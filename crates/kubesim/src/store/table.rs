@@ -74,8 +74,9 @@ impl Table {
     }
 
     /// Makes `event` true, keeps at most `limit` events, and tells the listeners.
-    pub(super) fn record(&mut self, event: Event, limit: usize) {
+    pub(super) fn record(&mut self, mut event: Event, limit: usize) {
         restore(&mut self.objects, &event.key, event.after.as_ref());
+        event.audience = self.listeners.len();
         let event = Arc::new(event);
         self.listeners
             .retain(|listener| listener.send(event.clone()).is_ok());

@@ -14,15 +14,26 @@ use super::transition::{Transition, transition};
 pub(super) fn event(out: &mut Vec<u8>, event: &Event, lens: &dyn Lens) {
     match transition(event, lens) {
         None => {}
-        Some(Transition::Added(object)) => added(out, &object, lens),
-        Some(Transition::Modified(object)) => object_line(out, "MODIFIED", &object, lens),
-        Some(Transition::Deleted(object)) => object_line(out, "DELETED", &object, lens),
+        Some(Transition::Added(object)) => current(out, "ADDED", event, &object, lens),
+        Some(Transition::Modified(object)) => current(out, "MODIFIED", event, &object, lens),
+        Some(Transition::Deleted(object)) => line(out, "DELETED", &lens.show(&object)),
     }
 }
 
 /// Writes that `object` is there.
 pub(super) fn added(out: &mut Vec<u8>, object: &Object, lens: &dyn Lens) {
-    object_line(out, "ADDED", object, lens);
+    line(out, "ADDED", &lens.show(object));
+}
+
+/// Writes the object that an event left. Who wants it just as it is stored shares the text with
+/// everybody else who does.
+fn current(out: &mut Vec<u8>, kind: &str, event: &Event, object: &Object, lens: &dyn Lens) {
+    match (lens.show(object), event.written()) {
+        (Cow::Borrowed(_), Some(written)) => {
+            frame(out, kind, |out| out.extend_from_slice(written));
+        }
+        (shown, _) => line(out, kind, &shown),
+    }
 }
 
 /// Writes that everything up to `revision` has been told; at the end of the initial events with
@@ -43,18 +54,17 @@ pub(super) fn expired(out: &mut Vec<u8>, expired: &Expired) {
     line(out, "ERROR", &status);
 }
 
-fn object_line(out: &mut Vec<u8>, kind: &str, object: &Object, lens: &dyn Lens) {
-    match lens.show(object) {
-        Cow::Borrowed(shown) => line(out, kind, shown),
-        Cow::Owned(shown) => line(out, kind, &shown),
-    }
+fn line(out: &mut Vec<u8>, kind: &str, object: &Value) {
+    frame(out, kind, |out| {
+        // Writing a value to memory cannot fail.
+        let _ = serde_json::to_writer(out, object);
+    });
 }
 
-fn line(out: &mut Vec<u8>, kind: &str, object: &Value) {
+fn frame(out: &mut Vec<u8>, kind: &str, object: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(br#"{"type":""#);
     out.extend_from_slice(kind.as_bytes());
     out.extend_from_slice(br#"","object":"#);
-    // Writing a value to memory cannot fail.
-    let _ = serde_json::to_writer(&mut *out, object);
+    object(out);
     out.extend_from_slice(b"}\n");
 }

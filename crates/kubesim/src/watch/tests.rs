@@ -279,3 +279,21 @@ async fn an_event_is_sent_when_it_happens() {
     let line = frame.into_data().unwrap();
     assert!(line.starts_with(br#"{"type":"MODIFIED","object":{"#) && line.ends_with(b"}\n"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn many_watchers_read_the_same_and_each_in_its_own_form() {
+    let store = store_with_web();
+    let metadata_only = || Asked {
+        metadata_only: true,
+        ..Asked::default()
+    };
+    let alone = start(&store, terms(Start::State), Asked::default());
+    let others = [Asked::default(), metadata_only(), metadata_only()];
+    let [full, one, two] = others.map(|asked| start(&store, terms(Start::State), asked));
+    update(&store, "web", 2);
+    let (alone, full) = (lines(alone).await, lines(full).await);
+    assert_eq!(alone.len(), 2);
+    assert_eq!(alone, full);
+    let (one, two) = (lines(one).await, lines(two).await);
+    assert!(one == two && one[1].contains("PartialObjectMetadata"));
+}
