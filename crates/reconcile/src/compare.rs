@@ -4,18 +4,15 @@
 //! decision for each key that depends on nothing but that key and the policy, and then the one
 //! question that needs the whole: does the brake hold?
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 
-use crate::desired::{Desired, Key, Matches, Rank};
+use crate::desired::{Desired, Key, Matches};
 use crate::join::{Row, rows};
 use crate::judge::Judge;
 use crate::plan::{Action, Plan, RecordPlan, Step};
 use crate::policy::Policy;
 use crate::reason::{WhyKeep, WhyRefuse};
 use crate::snapshot::{Guard, Observed, Snapshot};
-use crate::world::Stage;
 
 /// Decides what to do so that the world becomes as desired, as far as `policy` lets it.
 ///
@@ -34,7 +31,7 @@ where
     V: PartialEq,
 {
     let judge = Judge::new(desired, snapshot, policy, now);
-    let mut draft = Draft::new(snapshot.record.is_some());
+    let mut draft = Draft::new(desired.len() + snapshot.len(), snapshot.record.is_some());
     for row in rows(desired, snapshot) {
         draft.add(&judge, &row);
     }
@@ -51,10 +48,11 @@ struct Draft<'a, K, I, L, V> {
 }
 
 impl<'a, K: Key, I: Matches<L>, L, V: PartialEq> Draft<'a, K, I, L, V> {
-    fn new(keeps_record: bool) -> Self {
+    fn new(most: usize, keeps_record: bool) -> Self {
+        let record = keeps_record.then(RecordPlan::default);
         Self {
-            steps: Vec::new(),
-            record: keeps_record.then(RecordPlan::default),
+            steps: Vec::with_capacity(most),
+            record,
             ours: 0,
         }
     }
@@ -134,32 +132,12 @@ impl<'a, K: Key, I: Matches<L>, L, V: PartialEq> Draft<'a, K, I, L, V> {
         }
     }
 
-    fn into_plan(self) -> Plan<'a, K, I, L, V> {
+    /// Puts the steps into the order of work; within a stage they stay in the order of the keys.
+    fn into_plan(mut self) -> Plan<'a, K, I, L, V> {
+        self.steps.sort_by_key(|step| step.stage().place());
         Plan {
-            steps: in_order(self.steps),
+            steps: self.steps,
             record: self.record,
         }
     }
-}
-
-/// Puts steps that are in the order of the keys into the order of work.
-fn in_order<K, I, L, V>(steps: Vec<Step<'_, K, I, L, V>>) -> Vec<Step<'_, K, I, L, V>> {
-    let mut apply: BTreeMap<Rank, Vec<_>> = BTreeMap::new();
-    let mut prune: BTreeMap<Rank, Vec<_>> = BTreeMap::new();
-    let all = steps.len();
-    for step in steps {
-        match step.stage() {
-            Stage::Apply(rank) => apply.entry(rank).or_default().push(step),
-            Stage::Prune(rank) => prune.entry(rank).or_default().push(step),
-        }
-    }
-    let mut ordered = Vec::with_capacity(all);
-    ordered.extend(apply.into_values().flatten());
-    ordered.extend(
-        prune
-            .into_values()
-            .rev()
-            .flat_map(|steps| steps.into_iter().rev()),
-    );
-    ordered
 }

@@ -127,6 +127,19 @@ impl<K: Key, I, V> Desired<K, I, V> {
         }
     }
 
+    /// How many things are wanted.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Things(things) => things.0.len(),
+            Self::Nothing { .. } => 0,
+        }
+    }
+
+    /// Whether nothing is wanted, on purpose or not.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Whether it holds no thing, yet nobody said that this is on purpose.
     pub fn is_empty_by_accident(&self) -> bool {
         matches!(self, Self::Things(things) if things.0.is_empty())

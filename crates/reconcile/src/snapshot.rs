@@ -214,6 +214,16 @@ impl<K: Key, L, V> Snapshot<K, L, V> {
         self.things.iter()
     }
 
+    /// How many things were seen, duplicates among them.
+    pub fn len(&self) -> usize {
+        self.things.len() + self.extra.values().map(Vec::len).sum::<usize>()
+    }
+
+    /// Whether nothing was seen.
+    pub fn is_empty(&self) -> bool {
+        self.things.is_empty()
+    }
+
     /// The gaps of a partial view.
     pub fn gaps(&self) -> Option<&Gaps> {
         match &self.completeness {

@@ -119,6 +119,16 @@ pub enum Stage {
     Prune(Rank),
 }
 
+impl Stage {
+    /// The place in the order of work: up the ranks, and down again for the deletes.
+    pub(crate) fn place(self) -> (bool, i64) {
+        match self {
+            Self::Apply(Rank(rank)) => (false, rank.into()),
+            Self::Prune(Rank(rank)) => (true, -i64::from(rank)),
+        }
+    }
+}
+
 /// What became of a delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
