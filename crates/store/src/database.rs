@@ -42,9 +42,7 @@ impl Database {
         let start = feed::newest_in(&mut pools.reader().await?).await?;
         let (sender, newest) = watch::channel(start);
         let mut tasks = JoinSet::new();
-        if let Some(listener) = listener {
-            tasks.spawn(feed::follow(pools.clone(), listener, sender.clone()));
-        }
+        tasks.spawn(feed::follow(pools.clone(), listener, sender.clone()));
         let (queue, writer) = Writer::new(pools.clone(), clock, random, sender);
         tasks.spawn(writer.run());
         Ok(Self {

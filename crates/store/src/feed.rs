@@ -81,13 +81,13 @@ pub(crate) async fn newest_in(connection: &mut crate::sql::Connection) -> Result
 /// Raises `newest` whenever another process commits a change. Ends with the pool.
 pub(crate) async fn follow(
     pools: Pools,
-    mut listener: PgListener,
+    mut listener: Option<PgListener>,
     newest: watch::Sender<ChangeNumber>,
 ) {
     loop {
-        match tokio::time::timeout(LOOK, listener.try_recv()).await {
-            Ok(Ok(Some(note))) => {
-                raise(&newest, note.payload().parse().unwrap_or_default());
+        match tokio::time::timeout(LOOK, hear(&mut listener)).await {
+            Ok(Ok(Some(change))) => {
+                raise(&newest, change);
                 continue;
             }
             Ok(Err(sqlx::Error::PoolClosed)) => return,
@@ -103,6 +103,16 @@ pub(crate) async fn follow(
             Err(error) => tracing::warn!(%error, "could not read the newest change number"),
         }
     }
+}
+
+/// The next number that another process announces; `None` after an interruption. SQLite has no
+/// announcements.
+async fn hear(listener: &mut Option<PgListener>) -> sqlx::Result<Option<ChangeNumber>> {
+    let Some(listener) = listener else {
+        return std::future::pending().await;
+    };
+    let note = listener.try_recv().await?;
+    Ok(note.map(|note| note.payload().parse().unwrap_or_default()))
 }
 
 async fn look(pools: &Pools) -> Result<ChangeNumber> {
