@@ -133,15 +133,21 @@ impl Managers {
         let written = changes.written();
         self.take(&written);
         if !written.is_empty() {
-            let before = self
+            let (before, last) = self
                 .get(&identity)
-                .map(|entry| entry.fields.clone())
+                .map(|entry| (entry.fields.clone(), entry.time))
                 .unwrap_or_default();
+            // The real server does not stamp what is written through the scale.
+            let time = if writer.subresource == "scale" {
+                last
+            } else {
+                Some(writer.time)
+            };
             self.put(Entry {
                 identity,
                 api_version: writer.api_version.to_owned(),
                 fields: before.union(written),
-                time: Some(writer.time),
+                time,
             });
         }
         self.cap();

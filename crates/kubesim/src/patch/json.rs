@@ -20,7 +20,7 @@ impl JsonPatch {
     /// Reads the body of a request. Operations are read when they are applied, since the server
     /// answers to a bad one as to one that does not fit.
     pub fn decode(body: &[u8]) -> Result<Self, PatchError> {
-        let body = serde_json::from_slice(body).map_err(PatchError::syntax)?;
+        let body = serde_json::from_slice(body).map_err(|error| PatchError::syntax(&error))?;
         let Value::Array(operations) = body else {
             return Err(PatchError::type_of(&body, "[]handlers.jsonPatchOp"));
         };

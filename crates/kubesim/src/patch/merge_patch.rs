@@ -11,7 +11,7 @@ pub struct MergePatch(Map<String, Value>);
 impl MergePatch {
     /// Reads the body of a request.
     pub fn decode(body: &[u8]) -> Result<Self, PatchError> {
-        match serde_json::from_slice(body).map_err(PatchError::syntax)? {
+        match serde_json::from_slice(body).map_err(|error| PatchError::syntax(&error))? {
             Value::Object(patch) => Ok(Self(patch)),
             other => Err(PatchError::type_of(&other, "map[string]interface {}")),
         }

@@ -56,7 +56,7 @@ pub enum PatchError {
 
 impl PatchError {
     /// A body that is not JSON.
-    fn syntax(error: serde_json::Error) -> Self {
+    fn syntax(error: &serde_json::Error) -> Self {
         Self::Undecodable(format!("error decoding patch: {error}"))
     }
 

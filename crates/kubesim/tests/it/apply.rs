@@ -47,6 +47,16 @@ async fn custom_resources() {
 }
 
 #[tokio::test]
+async fn deployments() {
+    check(&["deployment applied", "deployment by hand"]).await;
+}
+
+#[tokio::test]
+async fn services() {
+    check(&["service applied"]).await;
+}
+
+#[tokio::test]
 async fn refusals() {
     check(&["bad requests"]).await;
 }
