@@ -90,7 +90,7 @@ fn api_service() -> Value {
             "labels": {"component": "apiserver", "provider": "kubernetes"},
         },
         "spec": {
-            "clusterIP": "10.0.0.1",
+            "clusterIP": "10.96.0.1",
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
             "sessionAffinity": "None",
             "type": "ClusterIP",

@@ -2,6 +2,7 @@
 
 mod apply;
 mod arbitrary;
+mod builtin;
 mod client;
 mod crashes;
 mod custom;
