@@ -4,22 +4,26 @@
 //! ends, also when it panics or is killed. What a machine cannot provide is skipped, loudly.
 //!
 //! ```text
-//! test ──▶ RealCluster    etcd, API server, controllers, pretended nodes
+//! test ──▶ Cluster        a simulated cluster, or a real one where the machine has it
+//!      ──▶ RealCluster    etcd, API server, controllers, pretended nodes
 //!      ──▶ Postgres       a private server, one database per test
 //!      ──▶ scenario       one suite of requests for every cluster, and the replies of a real one
 //! ```
 //!
-//! Read [`real`] and [`postgres`] first, then [`scenario`]; [`skip()`] is what a test calls when
-//! the machine lacks something.
+//! Read [`Cluster`], [`real`] and [`postgres`] first, then [`scenario`]; [`skip()`] is what a test
+//! calls when the machine lacks something.
 
+mod cluster;
 mod environment;
+mod kubectl;
 pub mod postgres;
 mod process;
 pub mod real;
 pub mod scenario;
-mod simulated;
 mod skip;
 
+pub use cluster::{Cluster, Simulated, on_each_cluster, real_cluster_or_skip};
+pub use kubectl::kubectl;
 pub use postgres::Postgres;
 pub use process::ProcessError;
 pub use real::RealCluster;

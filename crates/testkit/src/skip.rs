@@ -8,7 +8,7 @@ use crate::environment;
 /// Says loudly that the running test is skipped, and why.
 ///
 /// The line goes to the real standard error (the test harness hides printed text of tests that
-/// pass) and to the file named by `EVENKEEL_SKIPPED`, which the stage summary counts.
+/// pass) and to the file named by `EVENKEEL_SKIPS`, which the stage summary counts.
 ///
 /// # Panics
 /// When `EVENKEEL_NO_SKIP` is set: on a machine that should have everything, a skip is a failure.
@@ -20,7 +20,7 @@ pub fn skip(reason: &dyn Display) {
         "{test} may not be skipped here: {reason}"
     );
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
-    if let Some(path) = environment::path("EVENKEEL_SKIPPED") {
+    if let Some(path) = environment::path("EVENKEEL_SKIPS") {
         let file = std::fs::OpenOptions::new()
             .create(true)
             .append(true)

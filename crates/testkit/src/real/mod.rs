@@ -12,6 +12,7 @@ mod cluster;
 mod components;
 mod credentials;
 
+pub(crate) use binaries::Binaries;
 pub use binaries::MissingBinaries;
 pub use cluster::{RealCluster, RealClusterBuilder, RealClusterError};
 pub use components::{LIFECYCLE_CONTROLLERS, WORKLOAD_CONTROLLERS};

@@ -19,7 +19,6 @@ use super::normalise::Normaliser;
 use super::places;
 use super::template::Values;
 use crate::real::{RealCluster, RealClusterError, User};
-use crate::simulated;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -52,11 +51,12 @@ impl Clients {
 
     /// The clients of a new simulated cluster, which knows no users.
     pub fn of_simulated() -> Self {
-        let admin = simulated::client(&evenkeel_kubesim::Cluster::new());
+        let cluster = evenkeel_kubesim::Cluster::new();
+        let client = |user| Client::new(cluster.view(user), "default");
         Self {
-            agent: admin.clone(),
-            anonymous: admin.clone(),
-            admin,
+            admin: client("admin"),
+            agent: client("agent"),
+            anonymous: client("anonymous"),
         }
     }
 

@@ -4,26 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use evenkeel_testkit::real::{
-    RealCluster, RealClusterBuilder, RealClusterError, WORKLOAD_CONTROLLERS,
-};
-use evenkeel_testkit::skip;
+use evenkeel_testkit::real::{RealCluster, WORKLOAD_CONTROLLERS};
+use evenkeel_testkit::real_cluster_or_skip;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::{ObjectMeta, Patch, PatchParams, PostParams};
 use serde_json::json;
-
-async fn start_or_skip(builder: RealClusterBuilder) -> Option<RealCluster> {
-    match builder.start().await {
-        Ok(cluster) => Some(cluster),
-        Err(RealClusterError::Missing(reason)) => {
-            skip(&reason);
-            None
-        }
-        Err(error) => panic!("{error:?}"),
-    }
-}
 
 /// Command lines of running processes that mention `directory`.
 fn processes_in(directory: &Path) -> Vec<String> {
@@ -40,7 +27,7 @@ fn processes_in(directory: &Path) -> Vec<String> {
 
 #[tokio::test]
 async fn two_clusters_live_side_by_side_and_leave_nothing() {
-    let Some(one) = start_or_skip(RealCluster::builder().controllers(&[])).await else {
+    let Some(one) = real_cluster_or_skip(RealCluster::builder().controllers(&[])).await else {
         return;
     };
     let two = RealCluster::builder()
@@ -88,7 +75,7 @@ async fn a_deployment_becomes_ready_on_a_pretended_node() {
         .controllers(WORKLOAD_CONTROLLERS)
         .scheduler()
         .nodes(1);
-    let Some(cluster) = start_or_skip(builder).await else {
+    let Some(cluster) = real_cluster_or_skip(builder).await else {
         return;
     };
     let deployments: Api<Deployment> = Api::namespaced(cluster.client().await.unwrap(), "default");

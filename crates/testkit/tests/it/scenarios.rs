@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_testkit::real::RealClusterError;
+use evenkeel_testkit::Cluster;
 use evenkeel_testkit::scenario::{Clients, Library, Recording, differences, play_all};
-use evenkeel_testkit::{RealCluster, skip};
 
 /// What differs between two runs, as lines to read.
 fn disagreements(expected: &Recording, found: &Recording) -> Vec<(String, Vec<String>)> {
@@ -52,10 +51,8 @@ fn every_scenario_has_a_name_of_its_own_and_a_record() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_real_server_agrees_with_its_record() {
-    let cluster = match RealCluster::shared().await {
-        Ok(cluster) => cluster,
-        Err(RealClusterError::Missing(reason)) => return skip(&reason),
-        Err(error) => panic!("{error:?}"),
+    let Some(Cluster::Real(cluster)) = Cluster::shared_real_or_skip().await else {
+        return;
     };
     let library = Library::open().unwrap();
     let clients = Clients::of_real(&cluster).await.unwrap();
