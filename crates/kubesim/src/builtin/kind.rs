@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::at::At;
-use super::metadata;
 use super::names::{self, NameRule};
 use super::rules::Faults;
+use super::{fallback, metadata};
 use crate::field_error::{FieldError, Path};
 use crate::schema::{Schema, Shape};
 use crate::strategy::{Part, Strategy, Surroundings};
@@ -114,7 +114,10 @@ impl BuiltIn {
 
     fn validate_own(&self, object: &Value) -> Faults {
         let mut faults = Faults::default();
-        (self.kind.validate)(&At::root(object), &mut faults);
+        match self.kind.kind {
+            "" => fallback::check(&self.schema, object, &Path::root(), &mut faults),
+            _ => (self.kind.validate)(&At::root(object), &mut faults),
+        }
         faults
     }
 }
