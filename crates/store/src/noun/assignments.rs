@@ -91,35 +91,22 @@ pub(super) async fn find(
         .transpose()
 }
 
-/// Which pairs a change may have touched: those of an agent, of a stack, or of both.
+/// Which pairs a change may have touched.
 #[derive(Clone, Copy)]
-struct Scope {
-    agent: Option<AgentId>,
-    stack: Option<StackId>,
+enum Scope {
+    Agent(AgentId),
+    Stack(StackId),
+    Pair(AgentId, StackId),
 }
 
 /// Writes down what a change of the agent's labels, annotations or registrations means.
 pub(super) async fn refresh_agent(tx: &mut Transaction, agent: AgentId) -> Result<()> {
-    refresh(
-        tx,
-        Scope {
-            agent: Some(agent),
-            stack: None,
-        },
-    )
-    .await
+    refresh(tx, Scope::Agent(agent)).await
 }
 
 /// Writes down what a change of the stack's labels or annotations means.
 pub(super) async fn refresh_stack(tx: &mut Transaction, stack: StackId) -> Result<()> {
-    refresh(
-        tx,
-        Scope {
-            agent: None,
-            stack: Some(stack),
-        },
-    )
-    .await
+    refresh(tx, Scope::Stack(stack)).await
 }
 
 /// Writes down what a change of an explicit target means.
@@ -128,14 +115,7 @@ pub(super) async fn refresh_pair(
     agent: AgentId,
     stack: StackId,
 ) -> Result<()> {
-    refresh(
-        tx,
-        Scope {
-            agent: Some(agent),
-            stack: Some(stack),
-        },
-    )
-    .await
+    refresh(tx, Scope::Pair(agent, stack)).await
 }
 
 async fn refresh(tx: &mut Transaction, scope: Scope) -> Result<()> {
@@ -143,57 +123,87 @@ async fn refresh(tx: &mut Transaction, scope: Scope) -> Result<()> {
     serve_regained(tx, scope).await?;
     for stack in lost(tx, scope).await? {
         let tombstone = deployments::append_removal(tx, stack, ObjectKind::Release).await?;
-        release(
-            tx,
-            Scope {
-                stack: Some(stack),
-                ..scope
-            },
-            tombstone,
-        )
-        .await?;
+        release(tx, scope.within(stack), tombstone).await?;
     }
     Ok(())
 }
 
 impl Scope {
+    /// The same agents, this stack only.
+    const fn within(self, stack: StackId) -> Self {
+        match self {
+            Self::Agent(agent) | Self::Pair(agent, _) => Self::Pair(agent, stack),
+            Self::Stack(_) => Self::Stack(stack),
+        }
+    }
+
     fn bind(self, query: Query) -> Query {
-        query.bind(&self.agent).bind(&self.stack)
+        let (agent, stack) = match self {
+            Self::Agent(agent) => (Some(agent), None),
+            Self::Stack(stack) => (None, Some(stack)),
+            Self::Pair(agent, stack) => (Some(agent), Some(stack)),
+        };
+        query.bind(&agent).bind(&stack)
     }
 }
 
+/// A statement for each scope, so that each finds its rows by an index: neither database does
+/// that for `$1 IS NULL OR agent_id = $1`. `$1` is the agent, `$2` the stack.
+macro_rules! scoped {
+    ($scope:expr, $head:literal, in $table:literal, $tail:literal) => {
+        $scope.bind(sql(match $scope {
+            Scope::Agent(_) => concat!($head, $table, ".agent_id = $1 AND $2 IS NULL ", $tail),
+            Scope::Stack(_) => concat!($head, $table, ".stack_id = $2 AND $1 IS NULL ", $tail),
+            Scope::Pair(..) => {
+                concat!(
+                    $head,
+                    $table,
+                    ".agent_id = $1 AND ",
+                    $table,
+                    ".stack_id = $2 ",
+                    $tail
+                )
+            }
+        }))
+    };
+}
+
 async fn serve_gained(tx: &mut Transaction, scope: Scope) -> Result<()> {
-    let query = scope.bind(sql(
+    let query = scoped!(
+        scope,
         "INSERT INTO assignments (agent_id, stack_id, order_kind, ordered_at, attempts) \
-         SELECT m.agent_id, m.stack_id, 'serve', $3, 0 FROM membership m \
-         WHERE ($1 IS NULL OR m.agent_id = $1) AND ($2 IS NULL OR m.stack_id = $2) \
-         AND NOT EXISTS (SELECT 1 FROM assignments a \
-             WHERE a.agent_id = m.agent_id AND a.stack_id = m.stack_id)",
-    ));
+         SELECT m.agent_id, m.stack_id, 'serve', $3, 0 FROM membership m WHERE ",
+        in "m",
+        "AND NOT EXISTS (SELECT 1 FROM assignments a \
+             WHERE a.agent_id = m.agent_id AND a.stack_id = m.stack_id)"
+    );
     let query = query.bind(&tx.now());
     tx.run(query).await.map(drop)
 }
 
 async fn serve_regained(tx: &mut Transaction, scope: Scope) -> Result<()> {
-    let query = scope.bind(sql(
+    let query = scoped!(
+        scope,
         "UPDATE assignments SET order_kind = 'serve', order_sequence_id = NULL, \
              ordered_at = $3, attempts = 0, last_error = NULL \
-         WHERE order_kind = 'release' \
-         AND ($1 IS NULL OR agent_id = $1) AND ($2 IS NULL OR stack_id = $2) \
-         AND EXISTS (SELECT 1 FROM membership m \
-             WHERE m.agent_id = assignments.agent_id AND m.stack_id = assignments.stack_id)",
-    ));
+         WHERE order_kind = 'release' AND ",
+        in "assignments",
+        "AND EXISTS (SELECT 1 FROM membership m \
+             WHERE m.agent_id = assignments.agent_id AND m.stack_id = assignments.stack_id)"
+    );
     let query = query.bind(&tx.now());
     tx.run(query).await.map(drop)
 }
 
 async fn lost(tx: &mut Transaction, scope: Scope) -> Result<Vec<StackId>> {
-    let query = scope.bind(sql("SELECT DISTINCT stack_id FROM assignments \
-         WHERE order_kind = 'serve' \
-         AND ($1 IS NULL OR agent_id = $1) AND ($2 IS NULL OR stack_id = $2) \
-         AND NOT EXISTS (SELECT 1 FROM membership m \
+    let query = scoped!(
+        scope,
+        "SELECT DISTINCT stack_id FROM assignments WHERE order_kind = 'serve' AND ",
+        in "assignments",
+        "AND NOT EXISTS (SELECT 1 FROM membership m \
              WHERE m.agent_id = assignments.agent_id AND m.stack_id = assignments.stack_id) \
-         ORDER BY stack_id"));
+         ORDER BY stack_id"
+    );
     tx.all(query)
         .await?
         .iter()
@@ -202,14 +212,15 @@ async fn lost(tx: &mut Transaction, scope: Scope) -> Result<Vec<StackId>> {
 }
 
 async fn release(tx: &mut Transaction, scope: Scope, tombstone: SequenceId) -> Result<()> {
-    let query = scope.bind(sql(
+    let query = scoped!(
+        scope,
         "UPDATE assignments SET order_kind = 'release', order_sequence_id = $4, \
              ordered_at = $3, attempts = 0, last_error = NULL \
-         WHERE order_kind = 'serve' \
-         AND ($1 IS NULL OR agent_id = $1) AND ($2 IS NULL OR stack_id = $2) \
-         AND NOT EXISTS (SELECT 1 FROM membership m \
-             WHERE m.agent_id = assignments.agent_id AND m.stack_id = assignments.stack_id)",
-    ));
+         WHERE order_kind = 'serve' AND ",
+        in "assignments",
+        "AND NOT EXISTS (SELECT 1 FROM membership m \
+             WHERE m.agent_id = assignments.agent_id AND m.stack_id = assignments.stack_id)"
+    );
     let query = query.bind(&tx.now()).bind(&tombstone);
     tx.run(query).await.map(drop)
 }

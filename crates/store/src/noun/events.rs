@@ -56,14 +56,45 @@ impl Events for Database {
     }
 
     async fn event_list(&self, filter: EventFilter, paging: Paging) -> Result<Page<AgentEvent>> {
-        let query = sql("SELECT * FROM agent_events WHERE position < $1 \
-             AND ($3 IS NULL OR agent_id = $3) AND ($4 IS NULL OR stack_id = $4) \
-             ORDER BY position DESC LIMIT $2");
-        let query = page::bind(query, paging, From::Newest)
+        let query = page::bind(sql(listing(filter)), paging, From::Newest)
             .bind(&filter.agent)
             .bind(&filter.stack);
         let rows = self.reader().await?.all(query).await?;
         page::of(rows, paging, "position", event)
+    }
+}
+
+/// A statement for each filter, so that each finds its rows by an index among millions.
+const fn listing(filter: EventFilter) -> &'static str {
+    match filter {
+        EventFilter {
+            agent: None,
+            stack: None,
+        } => {
+            "SELECT * FROM agent_events WHERE position < $1 AND $3 IS NULL AND $4 IS NULL \
+             ORDER BY position DESC LIMIT $2"
+        }
+        EventFilter {
+            agent: Some(_),
+            stack: None,
+        } => {
+            "SELECT * FROM agent_events WHERE agent_id = $3 AND position < $1 AND $4 IS NULL \
+             ORDER BY position DESC LIMIT $2"
+        }
+        EventFilter {
+            agent: None,
+            stack: Some(_),
+        } => {
+            "SELECT * FROM agent_events WHERE stack_id = $4 AND position < $1 AND $3 IS NULL \
+             ORDER BY position DESC LIMIT $2"
+        }
+        EventFilter {
+            agent: Some(_),
+            stack: Some(_),
+        } => {
+            "SELECT * FROM agent_events WHERE agent_id = $3 AND stack_id = $4 AND position < $1 \
+             ORDER BY position DESC LIMIT $2"
+        }
     }
 }
 

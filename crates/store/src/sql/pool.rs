@@ -250,3 +250,38 @@ impl Connection {
 fn wrap<R>(rows: Vec<R>, wrap: impl Fn(R) -> Row) -> Vec<Row> {
     rows.into_iter().map(wrap).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sql;
+    use super::*;
+    use evenkeel_testkit::Postgres;
+
+    async fn setting<T: super::super::Stored>(pools: &Pools, text: &'static str, name: &str) -> T {
+        let mut connection = pools.writer().await.unwrap();
+        let row = connection.one(sql(text)).await.unwrap().unwrap();
+        row.get(name).unwrap()
+    }
+
+    #[tokio::test]
+    async fn sqlite_waits_for_the_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/x.db", directory.path().display());
+        let pools = Pools::open(&url).await.unwrap();
+        let journal: String = setting(&pools, "PRAGMA journal_mode", "journal_mode").await;
+        let synchronous: i64 = setting(&pools, "PRAGMA synchronous", "synchronous").await;
+        assert_eq!((journal.as_str(), synchronous), ("wal", 2), "2 is FULL");
+    }
+
+    #[tokio::test]
+    async fn postgres_waits_for_the_disk_whatever_its_default() {
+        let url = match Postgres::shared().await {
+            Ok(server) => server.database().await.unwrap(),
+            Err(error) => return evenkeel_testkit::skip(&error),
+        };
+        let careless = format!("{url}?options=-c%20synchronous_commit%3Doff");
+        let pools = Pools::open(&careless).await.unwrap();
+        let text = "SELECT current_setting('synchronous_commit') AS it";
+        assert_eq!(setting::<String>(&pools, text, "it").await, "on");
+    }
+}
