@@ -77,15 +77,19 @@ pub fn apply(
         errors,
     };
 
-    let mut managers = existing_managers(base, schema, writer, reset)?;
+    let merged = combine(schema, base, intent).map_err(in_live)?;
+    let fields = reset.filter(owned::fields(schema, intent));
     let identity = Identity {
         manager: writer.manager.to_owned(),
         operation: Operation::Apply,
         subresource: writer.subresource.to_owned(),
     };
-    let merged = combine(schema, base, intent).map_err(in_live)?;
+    if scalar::same(base, &merged) && Managers::has(base, &identity, writer.api_version, &fields) {
+        return Ok(merged);
+    }
+
+    let mut managers = existing_managers(base, schema, writer, reset)?;
     let last = managers.get(&identity).cloned();
-    let fields = reset.filter(owned::fields(schema, intent));
     managers.put(Entry {
         identity: identity.clone(),
         api_version: writer.api_version.to_owned(),

@@ -28,6 +28,9 @@ impl TypeErrors {
     }
 
     pub(crate) fn beneath(mut self, step: &dyn fmt::Display) -> Self {
+        if self.0.is_empty() {
+            return self;
+        }
         let prefix = step.to_string();
         for error in &mut self.0 {
             error.path.insert_str(0, &prefix);
@@ -119,13 +122,14 @@ fn leaf_problem(scalar: Scalar, value: &Value) -> Option<String> {
 fn object_errors(object: Object<'_>, fields: &serde_json::Map<String, Value>) -> TypeErrors {
     let mut found = TypeErrors::default();
     for (name, value) in fields {
-        let place = format!(".{name}");
         let Some(schema) = object.field(name) else {
             // The real server stops looking at the object here.
-            found.add(TypeErrors::one("field not declared in schema").beneath(&place));
+            found.add(
+                TypeErrors::one("field not declared in schema").beneath(&format_args!(".{name}")),
+            );
             break;
         };
-        found.add(errors(schema, value).beneath(&place));
+        found.add(errors(schema, value).beneath(&format_args!(".{name}")));
     }
     found
 }
@@ -147,7 +151,9 @@ fn list_errors(list: List<'_>, items: &[Value]) -> TypeErrors {
             )));
         }
         found.add(errors(list.items, item).beneath(&step));
-        seen.insert(step);
+        if !list.is_atomic() {
+            seen.insert(step);
+        }
     }
     found
 }

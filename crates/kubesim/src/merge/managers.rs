@@ -81,6 +81,27 @@ impl Managers {
         Ok(managers)
     }
 
+    /// Whether an object has an applier recorded with just these fields; asked of its text, since
+    /// most applies change nothing and reading all managers takes longest.
+    pub(crate) fn has(
+        object: &Value,
+        applier: &Identity,
+        api_version: &str,
+        fields: &FieldSet,
+    ) -> bool {
+        let entries = object["metadata"]["managedFields"].as_array();
+        let text = |entry: &Value, name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+        let recorded = entries.into_iter().flatten().find(|entry| {
+            text(entry, "manager") == applier.manager
+                && text(entry, "operation") == applier.operation.name()
+                && text(entry, "subresource") == applier.subresource
+        });
+        recorded.is_some_and(|entry| {
+            entry["apiVersion"] == api_version
+                && entry["fieldsV1"] == fields_v1::encode(&fields.clone().without_identity())
+        })
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
