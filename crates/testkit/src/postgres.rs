@@ -52,7 +52,7 @@ pub struct Postgres {
     psql: PathBuf,
     next: AtomicU32,
     // Dropped in this order: the server first, then its directory.
-    _server: Option<(Guarded, Nest)>,
+    server: Option<(Guarded, Nest)>,
 }
 
 impl Postgres {
@@ -88,7 +88,7 @@ impl Postgres {
             url: format!("postgres://postgres@127.0.0.1:{port}/postgres"),
             psql: binaries.join("psql"),
             next: AtomicU32::new(0),
-            _server: Some((server, nest)),
+            server: Some((server, nest)),
         })
     }
 
@@ -105,13 +105,18 @@ impl Postgres {
             url,
             psql,
             next: AtomicU32::new(0),
-            _server: None,
+            server: None,
         }
     }
 
     /// URL of the server's first database, as a user who may do everything.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The directory of everything that a private server keeps.
+    pub fn directory(&self) -> Option<&Path> {
+        self.server.as_ref().map(|(_, nest)| nest.path())
     }
 
     /// Makes an empty database and returns its URL.

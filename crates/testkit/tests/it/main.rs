@@ -1,6 +1,7 @@
 //! The test kit, tried on what it starts.
 
 mod intents;
+mod killed;
 mod kubectl;
 mod postgres;
 mod real;
