@@ -108,10 +108,25 @@ fn generated() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/generated")
 }
 
+/// A story with a line for each step (JSON is YAML, too).
+fn written(story: &Scenario) -> String {
+    let steps: Vec<String> = story
+        .steps
+        .iter()
+        .map(|step| format!("    - {}\n", json!(step)))
+        .collect();
+    let with = json!(story.with);
+    format!(
+        "- name: {}\n  with: {with}\n  steps:\n{}",
+        story.name,
+        steps.concat()
+    )
+}
+
 fn store(file: &str, stories: &[Scenario]) {
-    let text = serde_json::to_string_pretty(stories).expect("a story that can be written");
+    let text: Vec<String> = stories.iter().map(written).collect();
     std::fs::create_dir_all(generated()).expect("make the directory");
-    std::fs::write(generated().join(file), text + "\n").expect("store the stories");
+    std::fs::write(generated().join(file), text.concat()).expect("store the stories");
 }
 
 fn deeds(kind: Kind) -> impl Strategy<Value = Vec<Deed>> {
@@ -181,6 +196,16 @@ fn config_maps_of_several_managers() {
 #[test]
 fn custom_resources_of_several_managers() {
     agree_on(Kind::Widget);
+}
+
+#[test]
+fn deployments_of_several_managers() {
+    agree_on(Kind::Deployment);
+}
+
+#[test]
+fn services_of_several_managers() {
+    agree_on(Kind::Service);
 }
 
 /// Writes stories with a fixed seed for machines that have no real server to compare with.
