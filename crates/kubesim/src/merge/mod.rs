@@ -8,9 +8,9 @@
 //! intent + live --combine--> merged --prune--> new --compare with live--> managers, conflicts
 //! ```
 //!
-//! Read [`path`] and [`set`] (fields and sets of them), [`types`] (how a schema makes values be
-//! walked), the four walks [`owned`], [`combine`], [`remove`](mod@remove) and [`compare`], then
-//! [`managers`], [`track`](mod@track) and [`apply`](mod@apply).
+//! Read `path` and `set` (fields and sets of them), `types` (how a schema makes values be
+//! walked), the four walks `owned`, `combine`, `remove` and `compare`, then
+//! `managers`, `track` and `apply`.
 
 mod apply;
 mod check;

@@ -4,7 +4,7 @@
 //! body --decode--> Patch --apply to the live object--> new object
 //! ```
 //!
-//! Strategic merge patches will be a third kind, beside [`json`] and [`merge_patch`]; applied
+//! Strategic merge patches will be a third kind, beside `json` and `merge_patch`; applied
 //! objects (server-side apply) are in [`crate::merge`].
 
 mod json;
