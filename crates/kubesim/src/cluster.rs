@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 
 use crate::ambient::Ambient;
 use crate::body::Body;
@@ -80,6 +80,7 @@ impl Cluster {
     /// Answers a request of a client that sees the cluster through `sight`.
     pub fn handle_through(&self, sight: &Sight, request: Request<Bytes>) -> Response<Body> {
         let request = ApiRequest::new(request);
+        let head = request.method == Method::HEAD;
         let plain = Accept {
             form: Form::Object,
             encoding: Encoding::Json,
@@ -90,12 +91,16 @@ impl Cluster {
         };
         let answer = self.answer(sight, &request, accept);
         self.settle_at_its_pace();
-        match answer {
+        let response = match answer {
             Ok(reply) => reply.into_response(accept),
             Err(error) => Reply::from(error).into_response(Accept {
                 form: Form::Object,
                 ..accept
             }),
+        };
+        match head {
+            true => response.map(|_| Body::from("")),
+            false => response,
         }
     }
 
@@ -149,7 +154,13 @@ impl Cluster {
             Route::Groups if aggregated => Some(discovery::aggregated_groups(registry)),
             Route::Groups => Some(discovery::groups(registry)),
             Route::Group(group) => discovery::group(registry, group),
-            Route::Resources { group, version } => discovery::resources(registry, group, version),
+            Route::Resources { group, version } => {
+                let found = discovery::resources(registry, group, version);
+                if found.is_none() && Registry::is_built_in(group) {
+                    return Err(ApiError::no_such_resource());
+                }
+                found
+            }
             Route::Resource(path) => return verbs::answer(self, sight, request, path, accept),
             Route::Unknown => None,
         };

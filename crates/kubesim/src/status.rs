@@ -83,6 +83,12 @@ impl ApiError {
         Self::new(404, "NotFound", format!("{id} {name:?} not found")).about(Details::of(id, name))
     }
 
+    /// 404: the group has no such version, resource or subresource.
+    pub(crate) fn no_such_resource() -> Self {
+        let message = "the server could not find the requested resource";
+        Self::new(404, "NotFound", message).about(Details::default())
+    }
+
     /// 405: the resource knows no such verb.
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
@@ -96,6 +102,13 @@ impl ApiError {
         Self::new(406, "NotAcceptable", message).about(Details::default())
     }
 
+    /// 406: a known encoding of a form that is not.
+    pub(crate) fn unknown_form() -> Self {
+        let message = "only the following media types are accepted: application/json, \
+                       application/yaml, application/vnd.kubernetes.protobuf";
+        Self::new(406, "NotAcceptable", message)
+    }
+
     /// 409: the name is taken.
     pub(crate) fn already_exists(id: &ResourceId, name: &str) -> Self {
         Self::new(
@@ -104,6 +117,13 @@ impl ApiError {
             format!("{id} {name:?} already exists"),
         )
         .about(Details::of(id, name))
+    }
+
+    /// 409: the name is taken by something that is on its way out.
+    pub(crate) fn still_exists(id: &ResourceId, name: &str) -> Self {
+        let mut error = Self::already_exists(id, name);
+        error.message = format!("object is being deleted: {}", error.message);
+        error
     }
 
     /// 409: the object is not as the client believes.

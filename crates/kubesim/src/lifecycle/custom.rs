@@ -9,7 +9,7 @@ use crate::meta;
 use crate::request::{DeleteOptions, Propagation};
 use crate::status::ApiError;
 use crate::store::{Key, Object, ResourceId};
-use crate::verbs::Change;
+use crate::verbs::{Change, Writing};
 
 /// The finalizer that keeps a definition until its objects have gone.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -150,7 +150,11 @@ fn change(cluster: &Cluster, key: &Key, subresource: &str, edit: impl Fn(&mut Va
     let Some(resource) = cluster.registry().find(&group, "v1", &plural) else {
         return;
     };
-    let result = writing(cluster, &resource, subresource).update(key, |live| {
+    let writing = Writing {
+        manager: super::SERVER,
+        ..writing(cluster, &resource, subresource)
+    };
+    let result = writing.update(key, |live| {
         let live = live.ok_or_else(|| ApiError::not_found(&resource.id, key.name()))?;
         let mut definition = live.clone();
         edit(&mut definition);

@@ -2,16 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{MANAGER, custom, writing};
+use super::{MANAGER, SERVER, custom, writing};
 use crate::cluster::Cluster;
 use crate::store::Key;
 use crate::verbs::Writing;
 
 /// The namespaces that a cluster begins with.
 const NAMESPACES: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];
-
-/// What the API server writes as.
-const SERVER: &str = "kube-apiserver";
 
 /// Nothing signs anything here.
 const ROOT_CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";

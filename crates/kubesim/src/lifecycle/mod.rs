@@ -28,6 +28,8 @@ use owners::Owners;
 
 /// The name under which the controllers write.
 const MANAGER: &str = "kube-controller-manager";
+/// The name under which the API server itself writes.
+const SERVER: &str = "kube-apiserver";
 
 /// What the controllers of one cluster have to do.
 #[derive(Debug)]

@@ -73,6 +73,12 @@ impl Registry {
             .or_else(|| self.definition(&id.to_string())?.into_iter().next())
     }
 
+    /// Whether the server itself serves this group; those of custom resources have other words
+    /// for what they do not have.
+    pub(crate) fn is_built_in(group: &str) -> bool {
+        builtin::all().iter().any(|known| &*known.id.group == group)
+    }
+
     /// Every resource in every version, built-in ones first, in the order of discovery.
     pub(crate) fn all(&self) -> Vec<Arc<ResourceType>> {
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);

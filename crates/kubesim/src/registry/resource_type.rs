@@ -159,6 +159,40 @@ impl ResourceType {
         self.is("", "replicationcontrollers") || self.is("batch", "jobs")
     }
 
+    /// How a real server's own code calls its objects, as some errors show it.
+    pub(crate) fn go_type(&self, suffix: &str) -> String {
+        match self.is_custom() {
+            true => format!("*unstructured.Unstructured{suffix}"),
+            false => format!("*{}.{}{suffix}", self.go_package(), self.kind),
+        }
+    }
+
+    /// The package of that code.
+    pub(crate) fn go_package(&self) -> &str {
+        match self.id.group.split('.').next() {
+            None | Some("") => "core",
+            Some(group) => group,
+        }
+    }
+
+    /// Whether the answer to a deletion is the object rather than a status.
+    pub(crate) fn answers_deleted_object(&self) -> bool {
+        const CORE: &[&str] = &[
+            "persistentvolumeclaims",
+            "persistentvolumes",
+            "pods",
+            "podtemplates",
+            "resourcequotas",
+            "serviceaccounts",
+            "services",
+        ];
+        match &*self.id.group {
+            "" => CORE.contains(&&*self.id.plural),
+            "resource.k8s.io" | "storage.k8s.io" => true,
+            _ => false,
+        }
+    }
+
     /// The key under which a real server keeps an object, as some errors show it.
     pub(crate) fn storage_path(&self, key: &Key) -> String {
         let ResourceId { group, plural } = &self.id;

@@ -16,8 +16,17 @@ pub(crate) enum Form {
     Object,
     /// Their metadata only (`PartialObjectMetadata`).
     Metadata,
+    /// A list of metadata only (`PartialObjectMetadataList`).
+    MetadataList,
     /// Discovery of all groups in one answer.
     AggregatedDiscovery,
+}
+
+impl Form {
+    /// Whether objects are shown by their metadata only.
+    pub(crate) fn is_metadata(self) -> bool {
+        matches!(self, Self::Metadata | Self::MetadataList)
+    }
 }
 
 /// How an answer is written.
@@ -37,17 +46,26 @@ impl Accept {
                 encoding: Encoding::Json,
             });
         }
-        let mut clauses: Vec<(f32, Self)> = header.split(',').filter_map(clause).collect();
+        let mut clauses: Vec<(f32, Option<Form>, Encoding)> =
+            header.split(',').filter_map(clause).collect();
         // The sort is stable: among equals, the first one named wins.
         clauses.sort_by(|a, b| b.0.total_cmp(&a.0));
-        clauses
-            .first()
-            .map(|(_, accept)| *accept)
-            .ok_or_else(ApiError::not_acceptable)
+        let served = clauses
+            .iter()
+            .find_map(|(_, form, encoding)| Some((form.as_ref()?, encoding)));
+        match served {
+            Some((form, encoding)) => Ok(Self {
+                form: *form,
+                encoding: *encoding,
+            }),
+            None if clauses.is_empty() => Err(ApiError::not_acceptable()),
+            None => Err(ApiError::unknown_form()),
+        }
     }
 }
 
-fn clause(text: &str) -> Option<(f32, Accept)> {
+/// One clause: how much it is wanted, in which form (none that is known), in which encoding.
+fn clause(text: &str) -> Option<(f32, Option<Form>, Encoding)> {
     let mut parts = text.split(';').map(str::trim);
     let encoding = match parts.next()? {
         "application/json" | "application/*" | "*/*" => Encoding::Json,
@@ -61,19 +79,20 @@ fn clause(text: &str) -> Option<(f32, Accept)> {
             .find(|(key, _)| *key == name)
             .map(|(_, value)| *value)
     };
-    let form = form(parameter("g"), parameter("v"), parameter("as"))?;
+    let form = form(parameter("g"), parameter("v"), parameter("as"));
     let quality = parameter("q").and_then(|q| q.parse().ok()).unwrap_or(1.0);
-    Some((quality, Accept { form, encoding }))
+    Some((quality, form, encoding))
 }
 
 fn form(group: Option<&str>, version: Option<&str>, kind: Option<&str>) -> Option<Form> {
     match (group, version, kind) {
         (_, _, None) => Some(Form::Object),
-        (
-            Some("meta.k8s.io"),
-            Some("v1" | "v1beta1"),
-            Some("PartialObjectMetadata" | "PartialObjectMetadataList"),
-        ) => Some(Form::Metadata),
+        (Some("meta.k8s.io"), Some("v1" | "v1beta1"), Some("PartialObjectMetadata")) => {
+            Some(Form::Metadata)
+        }
+        (Some("meta.k8s.io"), Some("v1" | "v1beta1"), Some("PartialObjectMetadataList")) => {
+            Some(Form::MetadataList)
+        }
         (Some("apidiscovery.k8s.io"), Some("v2"), Some("APIGroupDiscoveryList")) => {
             Some(Form::AggregatedDiscovery)
         }

@@ -40,9 +40,14 @@ pub(crate) fn media_type(content_type: &str) -> &str {
 fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
     match duplicates::read(bytes) {
         Ok((value, duplicates)) => Ok(Decoded { value, duplicates }),
-        Err(why) => Err(ApiError::bad_request(format!(
-            "couldn't get version/kind; json parse error: {why}"
-        ))),
+        Err(why) => {
+            let why = match why.is_eof() {
+                true => "unexpected end of JSON input".to_owned(),
+                false => why.to_string(),
+            };
+            let message = format!("couldn't get version/kind; json parse error: {why}");
+            Err(ApiError::bad_request(message))
+        }
     }
 }
 

@@ -63,8 +63,13 @@ impl<'de> Visitor<'de> for Watching<'_> {
         Ok(value.into())
     }
 
+    /// A whole number is one, however it is written.
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match value.fract() == 0.0 && value.abs() < EXACT {
+            true => Ok((value as i64).into()),
+            false => Ok(value.into()),
+        }
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {

@@ -49,7 +49,7 @@ impl ListOptions {
             selectors: selectors(query, labels)?,
             limit: limit.and_then(|limit| usize::try_from(limit).ok()),
             continue_token: query.text("continue").map(str::to_owned),
-            revision: revision(query)?,
+            revision: list_revision(query)?,
             revision_match: match query.text("resourceVersionMatch") {
                 Some("Exact") => Some(RevisionMatch::Exact),
                 Some(_) => Some(RevisionMatch::NotOlderThan),
@@ -355,12 +355,17 @@ fn revision(query: &Query) -> Result<Option<u64>, ApiError> {
         return Ok(None);
     };
     let wrong = |_| {
-        ApiError::bad_request(format!(
-            "invalid resource version: resourceVersion: Invalid value: {text:?}: \
-             strconv.ParseUint: parsing {text:?}: invalid syntax"
-        ))
+        let syntax = format!("strconv.ParseUint: parsing {text:?}: invalid syntax");
+        let at = Path::field("resourceVersion");
+        ApiError::internal(FieldError::invalid(&at, text, syntax).to_string())
     };
     text.parse().map(Some).map_err(wrong)
+}
+
+/// The same for a list, which takes a bad revision for the client's fault.
+fn list_revision(query: &Query) -> Result<Option<u64>, ApiError> {
+    revision(query)
+        .map_err(|why| ApiError::bad_request(format!("invalid resource version: {}", why.message)))
 }
 
 fn refuse(kind: &str, errors: &[FieldError]) -> Result<(), ApiError> {

@@ -34,6 +34,8 @@ pub(crate) struct ResourcePath {
     pub(crate) plural: String,
     pub(crate) name: Option<String>,
     pub(crate) subresource: Option<String>,
+    /// The older way to ask for a watch: `watch` before the rest of the path.
+    pub(crate) watched: bool,
 }
 
 impl Route {
@@ -70,6 +72,10 @@ impl Route {
     /// `[namespaces/{namespace}/]{plural}[/{name}[/{subresource}]]`; below a namespace, `status`
     /// and `finalize` are the namespace's own.
     fn objects(group: &str, version: &str, parts: &[&str]) -> Self {
+        let (watched, parts) = match parts {
+            ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
+            _ => (false, parts),
+        };
         let (namespace, parts) = match parts {
             ["namespaces", _, "status" | "finalize"] => (None, parts),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (Some(*namespace), rest),
@@ -88,6 +94,7 @@ impl Route {
             plural: plural.to_owned(),
             name: name.map(str::to_owned),
             subresource: subresource.map(str::to_owned),
+            watched,
         })
     }
 }

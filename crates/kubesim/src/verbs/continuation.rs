@@ -15,7 +15,8 @@ pub(super) struct Continuation {
     pub(super) after: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Token {
     v: String,
     rv: i64,

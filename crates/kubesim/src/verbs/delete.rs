@@ -17,15 +17,22 @@ impl Call<'_> {
             .deleting(options.dry_run)
             .delete(&self.key(name), &options)?;
         Ok(match removed {
-            Removed::Gone(object) => Reply::ok(&status::deleted(
+            Removed::Pending(object) => self.shown(&object),
+            Removed::Gone(object, end) if self.resource.answers_deleted_object() => {
+                let mut object = Value::clone(&object);
+                meta::set(&mut object, "resourceVersion", end.to_string());
+                self.shown(&object)
+            }
+            Removed::Gone(object, _) => Reply::ok(&status::deleted(
                 &self.resource.id,
                 name,
                 meta::uid(&object),
             )),
-            Removed::Pending(object) => {
-                Reply::ok(&Shown::alone(&object, &self.resource, self.accept.form))
-            }
         })
+    }
+
+    fn shown(&self, object: &Value) -> Reply {
+        Reply::ok(&Shown::alone(object, &self.resource, self.accept.form))
     }
 
     pub(super) fn delete_collection(&self) -> Result<Reply, ApiError> {

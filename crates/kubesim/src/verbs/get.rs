@@ -4,13 +4,19 @@ use super::Call;
 use super::present::Shown;
 use crate::faults::Freshness;
 use crate::reply::Reply;
-use crate::request::GetOptions;
+use crate::request::{Form, GetOptions};
 use crate::status::ApiError;
 use crate::store::Object;
 
 impl Call<'_> {
     pub(super) fn get(&self, name: &str) -> Result<Reply, ApiError> {
         let object = self.read(name)?;
+        if self.accept.form == Form::MetadataList {
+            let what = self.resource.go_type("");
+            return Err(wrong_form(&format!(
+                "PartialObjectMetadataList, but the requested object is not a list ({what})"
+            )));
+        }
         Ok(Reply::ok(&Shown::alone(
             &object,
             &self.resource,
@@ -37,6 +43,11 @@ impl Call<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// A list was asked for as one object, or the other way round.
+pub(super) fn wrong_form(what: &str) -> ApiError {
+    ApiError::new(406, "NotAcceptable", format!("you requested {what}"))
 }
 
 /// A read that names a revision takes what a cache has; one that does not wants the latest.

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::Call;
 use super::continuation::Continuation;
-use super::get::freshness;
+use super::get::{freshness, wrong_form};
 use super::present::{ListMetadata, ShownList};
 use crate::reply::Reply;
-use crate::request::{ListOptions, RevisionMatch};
+use crate::request::{Form, ListOptions, RevisionMatch};
 use crate::status::ApiError;
 use crate::store::{Key, Object, Snapshot};
 
@@ -29,6 +29,12 @@ struct Page {
 
 impl Call<'_> {
     pub(super) fn list(&self) -> Result<Reply, ApiError> {
+        if self.accept.form == Form::Metadata {
+            let what = self.resource.go_type("List");
+            return Err(wrong_form(&format!(
+                "PartialObjectMetadata, but the requested object is a list ({what})"
+            )));
+        }
         let options = ListOptions::read(&self.request.query, &self.resource.field_labels)?;
         let token = options
             .continue_token
@@ -141,9 +147,11 @@ impl Call<'_> {
             .encode()
         });
         let remaining = page.rest.as_ref().map(|(_, count)| *count);
+        // Lists of custom resources say it even when there is nothing to continue.
+        let unstructured = self.resource.is_custom() && self.accept.form == Form::Object;
         ListMetadata {
             resource_version: snapshot.revision.to_string(),
-            r#continue: token,
+            r#continue: token.or_else(|| unstructured.then(String::new)),
             remaining_item_count: remaining.filter(|_| options.selectors.is_empty()),
         }
     }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::cluster::Cluster;
 use crate::faults::Sight;
-use crate::registry::{ResourceType, Verb};
+use crate::registry::{Registry, ResourceType, Verb};
 use crate::reply::Reply;
 use crate::request::{Accept, ApiRequest, ResourcePath};
 use crate::status::ApiError;
@@ -61,7 +61,10 @@ pub(crate) fn answer(
         .registry()
         .find(&path.group, &path.version, &path.plural);
     let Some(resource) = found.filter(|found| found.namespaced || path.namespace.is_none()) else {
-        return Ok(Reply::page_not_found());
+        return match Registry::is_built_in(&path.group) {
+            true => Err(ApiError::no_such_resource()),
+            false => Ok(Reply::page_not_found()),
+        };
     };
     let default_manager = request.default_manager();
     let stored = match resource.id == resource.stored {
@@ -86,6 +89,10 @@ pub(crate) fn answer(
 
 impl Call<'_> {
     fn answer(&self) -> Result<Reply, ApiError> {
+        if self.path.watched {
+            self.allowed(Verb::Watch)?;
+            return self.watch();
+        }
         match (&self.path.name, &self.path.subresource) {
             (None, _) => self.answer_collection(),
             (Some(name), None) => self.answer_object(name),
@@ -100,7 +107,7 @@ impl Call<'_> {
                 self.allowed(Verb::Watch)?;
                 self.watch()
             }
-            Method::GET | Method::HEAD => {
+            Method::GET => {
                 self.allowed(Verb::List)?;
                 self.list()
             }
@@ -118,10 +125,10 @@ impl Call<'_> {
 
     fn answer_object(&self, name: &str) -> Result<Reply, ApiError> {
         if self.resource.namespaced && self.path.namespace.is_none() {
-            return Ok(Reply::page_not_found());
+            return Err(ApiError::no_such_resource());
         }
         match self.request.method {
-            Method::GET | Method::HEAD => {
+            Method::GET => {
                 self.allowed(Verb::Get)?;
                 self.get(name)
             }
@@ -143,10 +150,13 @@ impl Call<'_> {
 
     fn answer_subresource(&self, name: &str, subresource: &str) -> Result<Reply, ApiError> {
         let Some(known) = self.resource.subresource(subresource) else {
-            return Ok(Reply::page_not_found());
+            return Err(match self.resource.is_custom() {
+                true => ApiError::not_found(&self.resource.id, name),
+                false => ApiError::no_such_resource(),
+            });
         };
         let verb = match self.request.method {
-            Method::GET | Method::HEAD => Verb::Get,
+            Method::GET => Verb::Get,
             Method::PUT => Verb::Update,
             Method::PATCH => Verb::Patch,
             Method::POST => Verb::Create,

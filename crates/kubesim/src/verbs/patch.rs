@@ -3,15 +3,17 @@
 use serde_json::Value;
 
 use super::Call;
-use super::decode::{drop_unknown, judge};
+use super::decode::{conversion_fault, drop_unknown};
 use super::present::in_version;
 use super::update::check_name;
 use super::writing::{Change, Writing, Written};
+use crate::field_error::{FieldError, Path};
 use crate::merge::{self, ApplyError};
+use crate::meta;
 use crate::patch::{self, JsonPatch, MergePatch, Patch, PatchError};
 use crate::registry::{ResourceType, to_stored};
 use crate::reply::Reply;
-use crate::request::{self, WriteOptions};
+use crate::request::{self, FieldValidation, WriteOptions};
 use crate::status::{ApiError, Cause, Details};
 
 /// The ways to write a patch.
@@ -35,7 +37,7 @@ impl Kind {
 
 impl Call<'_> {
     pub(super) fn patch(&self, name: &str, subresource: &str) -> Result<Reply, ApiError> {
-        let kind = Kind::of(&self.request.content_type)?;
+        let kind = self.patch_kind()?;
         let options = WriteOptions::read_patch(&self.request.query, kind == Kind::Apply)?;
         let writing = self.writing(subresource, &options);
         let mut warnings = Vec::new();
@@ -43,17 +45,25 @@ impl Call<'_> {
             Kind::Apply => self.apply(name, &writing, &options)?,
             Kind::Json | Kind::Merge => writing.update(&self.key(name), |live| {
                 let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, name))?;
-                let mut patched = self.patched(kind, &in_version(live, &self.resource))?;
-                let unknown = drop_unknown(&self.resource, &mut patched)?;
-                let faults = unknown
-                    .iter()
-                    .map(|path| format!("unknown field {path:?}"))
-                    .collect();
-                warnings = judge(&self.resource, faults, options.validation)?;
-                self.as_target(live, patched, name).map(Change::Replaced)
+                let patched = self.patched(kind, &in_version(live, &self.resource))?;
+                let (patched, found) = self.retyped(patched, options.validation)?;
+                warnings = found;
+                self.as_target(patched, name).map(Change::Replaced)
             })?,
         };
         Ok(self.written(&written).warning(warnings))
+    }
+
+    fn patch_kind(&self) -> Result<Kind, ApiError> {
+        let strategic = "application/strategic-merge-patch+json";
+        if self.resource.is_custom() && request::media_type(&self.request.content_type) == strategic
+        {
+            let message = "the body of the request was in an unknown format - accepted media types \
+                           include: application/json-patch+json, application/merge-patch+json, \
+                           application/apply-patch+yaml";
+            return Err(ApiError::new(415, "UnsupportedMediaType", message));
+        }
+        Kind::of(&self.request.content_type)
     }
 
     /// The live object with the patch in the body laid over it.
@@ -68,13 +78,58 @@ impl Call<'_> {
             .map_err(patch_error)
     }
 
+    /// The patched object taken for one of the resource. What is wrong with it is wrong with the
+    /// patch.
+    fn retyped(
+        &self,
+        object: Value,
+        validation: FieldValidation,
+    ) -> Result<(Value, Vec<String>), ApiError> {
+        let text = object.to_string();
+        let faulty = |why: &str| {
+            let error = FieldError::invalid(&Path::field("patch"), text.as_str(), why);
+            ApiError::invalid("", "", "", &[error])
+        };
+        let kind = object["kind"].as_str().unwrap_or_default();
+        if !self.resource.is_custom() && kind != &*self.resource.kind {
+            return Err(faulty(&conversion_fault(&self.resource, kind)));
+        }
+        let mut object = object;
+        let unknown = drop_unknown(&self.resource, &mut object).map_err(|why| faulty(&why))?;
+        let faults: Vec<String> = unknown
+            .iter()
+            .map(|path| format!("unknown field {path:?}"))
+            .collect();
+        match validation {
+            FieldValidation::Strict if !faults.is_empty() => Err(faulty(&format!(
+                "strict decoding error: {}",
+                faults.join(", ")
+            ))),
+            FieldValidation::Ignore => Ok((object, Vec::new())),
+            FieldValidation::Warn | FieldValidation::Strict => Ok((object, faults)),
+        }
+    }
+
     /// The patched object must still be the one that the path names.
-    fn as_target(&self, live: &Value, mut object: Value, name: &str) -> Result<Value, ApiError> {
+    fn as_target(&self, mut object: Value, name: &str) -> Result<Value, ApiError> {
         self.place(&mut object)?;
         check_name(&object, name)?;
-        self.check_uid(live, &object)?;
         to_stored(&mut object, &self.resource);
         Ok(object)
+    }
+
+    /// Who names a uid means an object that is there.
+    fn refuse_uid_of_nothing(&self, intent: &Value, name: &str) -> Result<(), ApiError> {
+        match meta::uid(intent) {
+            "" => Ok(()),
+            uid => {
+                let why = format!(
+                    "uid mismatch: the provided object specified uid {uid}, and no existing object \
+                     was found"
+                );
+                Err(ApiError::conflict(&self.resource.id, name, &why))
+            }
+        }
     }
 
     fn apply(
@@ -90,6 +145,9 @@ impl Call<'_> {
         writing.update(&self.key(name), |live| {
             if live.is_none() && !writing.subresource.is_empty() {
                 return Err(ApiError::not_found(&self.resource.id, name));
+            }
+            if live.is_none() {
+                self.refuse_uid_of_nothing(&intent, name)?;
             }
             let live = live.map(|live| in_version(live, &self.resource));
             let applied = merge::apply(
@@ -111,7 +169,7 @@ impl Call<'_> {
 
 /// What is applied must be an object of the resource.
 fn check_intent(resource: &ResourceType, intent: &Value) -> Result<(), ApiError> {
-    if !intent.is_object() {
+    if !intent.is_object() && !intent.is_null() {
         let mismatch = patch::type_mismatch(intent, "map[string]interface {}");
         return Err(ApiError::bad_request(format!(
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: {mismatch}"

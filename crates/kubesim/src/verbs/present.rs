@@ -42,7 +42,7 @@ impl<'a> Shown<'a> {
 
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.form == Form::Metadata {
+        if self.form.is_metadata() {
             return partial(&self.object, serializer);
         }
         match (self.nameless, self.object.as_object()) {
@@ -102,7 +102,7 @@ impl<'a> ShownList<'a> {
         objects: impl Iterator<Item = &'a Value>,
     ) -> Self {
         let (kind, api_version) = match form {
-            Form::Metadata => ("PartialObjectMetadataList", "meta.k8s.io/v1"),
+            Form::Metadata | Form::MetadataList => ("PartialObjectMetadataList", "meta.k8s.io/v1"),
             Form::Object | Form::AggregatedDiscovery => {
                 (&*resource.list_kind, &*resource.api_version)
             }

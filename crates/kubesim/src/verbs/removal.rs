@@ -12,7 +12,7 @@ use crate::meta;
 use crate::registry::ResourceType;
 use crate::request::{DeleteOptions, Propagation};
 use crate::status::ApiError;
-use crate::store::{CommitError, Key, Object};
+use crate::store::{CommitError, Key, Object, ResourceId, Revision};
 
 /// The finalizer of an object whose dependents go first.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
@@ -21,8 +21,8 @@ pub(crate) const ORPHAN: &str = "orphan";
 
 /// What became of a deletion.
 pub(crate) enum Removed {
-    /// The object is gone; this is what it was.
-    Gone(Object),
+    /// The object is gone; this is what it was, and the revision of its end.
+    Gone(Object, Revision),
     /// The object stays, marked, until something else happens.
     Pending(Object),
 }
@@ -45,40 +45,57 @@ impl Writing<'_> {
             let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, key.name()))?;
             admit::deletion(self.resource, &live)?;
             self.check_preconditions(&live, options)?;
-            let marked = self.marked(&live, options);
-            if let Some(removed) = self.delete_once(key, &live, marked)? {
+            let removed = match self.marked(&live, options) {
+                Some(marked) => self.mark(key, &live, marked)?,
+                None => self.remove(key, &live)?,
+            };
+            if let Some(removed) = removed {
                 return Ok(removed);
             }
         }
     }
 
-    /// One try; nothing when somebody else was quicker.
-    fn delete_once(
-        &self,
-        key: &Key,
-        live: &Object,
-        marked: Option<Value>,
-    ) -> Result<Option<Removed>, ApiError> {
-        let store = self.cluster.store();
-        let committed = match marked {
-            Some(marked) if marked == **live => return Ok(Some(Removed::Pending(live.clone()))),
-            Some(marked) if self.dry_run => return Ok(Some(Removed::Pending(Arc::new(marked)))),
-            None if self.dry_run => return Ok(Some(Removed::Gone(live.clone()))),
-            Some(marked) => store
-                .update(&self.resource.stored, key, meta::revision(live), marked)
-                .map(Some),
-            None => store
-                .delete(&self.resource.stored, key, meta::revision(live))
-                .map(|_| None),
-        };
-        match committed {
+    /// Writes the mark; nothing when there is more to do, or somebody else was quicker.
+    fn mark(&self, key: &Key, live: &Object, marked: Value) -> Result<Option<Removed>, ApiError> {
+        if marked == **live {
+            return Ok(Some(Removed::Pending(live.clone())));
+        }
+        if self.dry_run {
+            return Ok(Some(Removed::Pending(Arc::new(marked))));
+        }
+        let revision = meta::revision(live);
+        match self
+            .cluster
+            .store()
+            .update(&self.resource.stored, key, revision, marked)
+        {
             Ok(after) => {
+                let stored = &self.resource.stored;
                 self.cluster
-                    .after_write(&self.resource.stored, key, Some(live), after.as_ref());
-                Ok(Some(after.map_or_else(
-                    || Removed::Gone(live.clone()),
-                    Removed::Pending,
-                )))
+                    .after_write(stored, key, Some(live), Some(&after));
+                let due = is_due(self.resource, &after);
+                Ok((!due).then_some(Removed::Pending(after)))
+            }
+            Err(CommitError::Changed(_)) => Ok(None),
+            Err(error) => Err(self.commit_error(key.name(), error)),
+        }
+    }
+
+    /// Takes the object out of the store; nothing when somebody else was quicker.
+    fn remove(&self, key: &Key, live: &Object) -> Result<Option<Removed>, ApiError> {
+        let revision = meta::revision(live);
+        if self.dry_run {
+            return Ok(Some(Removed::Gone(live.clone(), revision)));
+        }
+        match self
+            .cluster
+            .store()
+            .delete(&self.resource.stored, key, revision)
+        {
+            Ok(end) => {
+                self.cluster
+                    .after_write(&self.resource.stored, key, Some(live), None);
+                Ok(Some(Removed::Gone(live.clone(), end)))
             }
             Err(CommitError::Changed(_)) => Ok(None),
             Err(error) => Err(self.commit_error(key.name(), error)),
@@ -87,34 +104,34 @@ impl Writing<'_> {
 
     fn check_preconditions(&self, live: &Value, options: &DeleteOptions) -> Result<(), ApiError> {
         let wanted = &options.preconditions;
-        let uid = meta::uid(live);
+        let (uid, revision) = (meta::uid(live), meta::text(live, "resourceVersion"));
         if let Some(wanted) = wanted.uid.as_deref().filter(|wanted| *wanted != uid) {
-            return Err(self.precondition(live, &format!(
-                "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). \
-                 The object might have been deleted and then recreated"
-            )));
+            let again = "The object might have been deleted and then recreated";
+            return Err(self.unmet(live, "UID", wanted, uid, again));
         }
-        let revision = meta::text(live, "resourceVersion");
-        if let Some(wanted) = wanted
-            .resource_version
-            .as_deref()
-            .filter(|wanted| *wanted != revision)
-        {
-            return Err(self.precondition(
-                live,
-                &format!(
-                    "the ResourceVersion in the precondition ({wanted}) does not match the \
-                 ResourceVersion in record ({revision}). The object might have been modified"
-                ),
-            ));
+        let wanted = wanted.resource_version.as_deref();
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != revision) {
+            let again = "The object might have been modified";
+            return Err(self.unmet(live, "ResourceVersion", wanted, revision, again));
         }
         Ok(())
     }
 
-    /// Preconditions name the kind where other conflicts name the resource.
-    fn precondition(&self, live: &Value, why: &str) -> ApiError {
-        let kind = crate::store::ResourceId::new(&self.resource.id.group, &self.resource.kind);
-        ApiError::conflict(&kind, meta::name(live), why)
+    /// Two resources have words of their own; the others name the kind, not the resource.
+    fn unmet(&self, live: &Value, what: &str, wanted: &str, found: &str, again: &str) -> ApiError {
+        let name = meta::name(live);
+        if self.resource.is("", "namespaces") || custom::is_definition(&self.resource.stored) {
+            let why = format!(
+                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+            );
+            return ApiError::conflict(&self.resource.id, name, &why);
+        }
+        let kind = ResourceId::new(&self.resource.id.group, &self.resource.kind);
+        let why = format!(
+            "the {what} in the precondition ({wanted}) does not match the {what} in record \
+             ({found}). {again}"
+        );
+        ApiError::conflict(&kind, name, &why)
     }
 
     /// The object as its deletion leaves it; nothing when it goes at once.
@@ -135,7 +152,9 @@ impl Writing<'_> {
         if !self.mark_graceful(&mut marked, options) {
             delete_now(&mut marked, &now);
         }
-        (!is_due(self.resource, &marked)).then_some(marked)
+        // Pods are marked before they go, even when they go at once.
+        let at_once = !self.resource.is("", "pods") || marked == *live;
+        (!(at_once && is_due(self.resource, &marked))).then_some(marked)
     }
 
     /// The finalizers that the wish for the dependents asks for.
@@ -162,13 +181,7 @@ impl Writing<'_> {
 
     /// Pods on a node get time to end; whether this one does.
     fn mark_graceful(&self, object: &mut Value, options: &DeleteOptions) -> bool {
-        let running = !object["spec"]["nodeName"]
-            .as_str()
-            .unwrap_or_default()
-            .is_empty()
-            && !["Failed", "Succeeded"]
-                .contains(&object["status"]["phase"].as_str().unwrap_or_default());
-        if !self.resource.is("", "pods") || !running {
+        if !self.resource.is("", "pods") || !may_be_running(object) {
             return false;
         }
         let before = object["metadata"]["deletionGracePeriodSeconds"].as_i64();
@@ -199,6 +212,13 @@ impl Writing<'_> {
         meta::set(object, "deletionGracePeriodSeconds", granted);
         true
     }
+}
+
+/// Whether a pod has been given to a node and has not ended.
+fn may_be_running(pod: &Value) -> bool {
+    let phase = pod["status"]["phase"].as_str().unwrap_or_default();
+    let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
+    !node.is_empty() && !["Failed", "Succeeded"].contains(&phase)
 }
 
 /// Marks an object as deleted without grace.

@@ -30,6 +30,7 @@ impl Call<'_> {
         };
         let lens = Selection {
             namespace: self.path.namespace.clone(),
+            name: self.path.name.clone(),
             selectors: options.selectors,
             resource: self.resource.clone(),
             form: self.accept.form,
@@ -54,6 +55,7 @@ impl Call<'_> {
 /// What one watcher selected, and how it wants to see it.
 struct Selection {
     namespace: Option<String>,
+    name: Option<String>,
     selectors: Selectors,
     resource: Arc<ResourceType>,
     form: Form,
@@ -61,12 +63,13 @@ struct Selection {
 
 impl Lens for Selection {
     fn selects(&self, key: &Key, object: &Value) -> bool {
-        key.is_in(self.namespace.as_deref()) && self.selectors.matches(object)
+        let named = self.name.as_ref().is_none_or(|name| key.name() == name);
+        named && key.is_in(self.namespace.as_deref()) && self.selectors.matches(object)
     }
 
     fn show<'a>(&self, object: &'a Value) -> Cow<'a, Value> {
         match self.form {
-            Form::Metadata => {
+            Form::Metadata | Form::MetadataList => {
                 let (api_version, kind) = self.kind();
                 let metadata = &object["metadata"];
                 Cow::Owned(json!({"kind": kind, "apiVersion": api_version, "metadata": metadata}))
@@ -77,7 +80,7 @@ impl Lens for Selection {
 
     fn kind(&self) -> (&str, &str) {
         match self.form {
-            Form::Metadata => ("meta.k8s.io/v1", "PartialObjectMetadata"),
+            Form::Metadata | Form::MetadataList => ("meta.k8s.io/v1", "PartialObjectMetadata"),
             Form::Object | Form::AggregatedDiscovery => {
                 (&self.resource.api_version, &self.resource.kind)
             }

@@ -11,12 +11,13 @@ use serde_json::Value;
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
+use crate::field_error::{FieldError, Path};
 use crate::lifecycle::admit;
 use crate::merge::{self, Writer};
 use crate::meta;
 use crate::registry::ResourceType;
 use crate::status::ApiError;
-use crate::store::{CommitError, Key, Object};
+use crate::store::{CommitError, Key, Object, ResourceId};
 use crate::strategy::{Part, Surroundings};
 
 /// How often a name is drawn before a collision is reported.
@@ -40,6 +41,27 @@ pub(crate) enum Change {
     Applied(Value),
 }
 
+impl Change {
+    /// Drops what nobody but the server says of a new object; whether a sender named a revision,
+    /// which an applier may.
+    fn drop_what_the_server_sets(&mut self) -> bool {
+        let (object, sent) = match self {
+            Self::Replaced(object) => (object, true),
+            Self::Applied(object) => (object, false),
+        };
+        let revised = !["", "0"].contains(&meta::text(object, "resourceVersion"));
+        for field in [
+            "resourceVersion",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "selfLink",
+        ] {
+            meta::remove(object, field);
+        }
+        revised && sent
+    }
+}
+
 /// An object after a write.
 pub(crate) struct Written {
     pub(crate) object: Object,
@@ -52,35 +74,25 @@ impl Writing<'_> {
         self.create_from(Change::Replaced(object))
     }
 
-    fn create_from(&self, change: Change) -> Result<Object, ApiError> {
+    fn create_from(&self, mut change: Change) -> Result<Object, ApiError> {
         let strategy = self.resource.strategy();
+        let revised = change.drop_what_the_server_sets();
         let mut object = self.typed(None, change);
         admit::namespace_takes(self.cluster, self.resource, &object)?;
-        self.complete(&mut object);
+        let uid = self.cluster.ambient().random.uuid().to_string();
+        meta::set(&mut object, "uid", uid);
+        meta::set(&mut object, "creationTimestamp", self.cluster.timestamp());
+        let drawn = self.draw_name(&mut object);
         strategy.prepare_create(&mut object, self);
         self.refuse(&object, &strategy.validate_create(&object))?;
-        self.commit_new(object)
-    }
-
-    /// What the server alone says of a new object.
-    fn complete(&self, object: &mut Value) {
-        for field in [
-            "resourceVersion",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-        ] {
-            meta::remove(object, field);
+        if revised {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(ApiError::internal(message));
         }
-        meta::set(
-            object,
-            "uid",
-            self.cluster.ambient().random.uuid().to_string(),
-        );
-        meta::set(object, "creationTimestamp", self.cluster.timestamp());
-        self.draw_name(object);
+        self.commit_new(object, drawn)
     }
 
+    /// Completes a name of which only the beginning was given; whether it was.
     fn draw_name(&self, object: &mut Value) -> bool {
         let prefix = meta::text(object, "generateName");
         if prefix.is_empty() || !meta::name(object).is_empty() {
@@ -91,24 +103,22 @@ impl Writing<'_> {
             .char_indices()
             .nth(58)
             .map_or(prefix.len(), |(at, _)| at);
-        let name = format!(
-            "{}{}",
-            &prefix[..end],
-            self.cluster.ambient().random.name_suffix()
-        );
+        let suffix = self.cluster.ambient().random.name_suffix();
+        let name = format!("{}{suffix}", &prefix[..end]);
         meta::set(object, "name", name);
         true
     }
 
-    fn commit_new(&self, mut object: Value) -> Result<Object, ApiError> {
-        let drawn = !meta::text(&object, "generateName").is_empty();
+    fn is_taken(&self, object: &Value) -> bool {
+        self.cluster
+            .store()
+            .get(&self.resource.stored, &meta::key(object))
+            .is_some()
+    }
+
+    fn commit_new(&self, mut object: Value, drawn: bool) -> Result<Object, ApiError> {
         for _ in 1..NAME_DRAWS {
-            let taken = self
-                .cluster
-                .store()
-                .get(&self.resource.stored, &meta::key(&object))
-                .is_some();
-            if !(drawn && taken) {
+            if !(drawn && self.is_taken(&object)) {
                 break;
             }
             meta::remove(&mut object, "name");
@@ -118,7 +128,7 @@ impl Writing<'_> {
         let name = meta::name(&object).to_owned();
         if self.dry_run {
             return match self.cluster.store().get(&self.resource.stored, &key) {
-                Some(_) => Err(ApiError::already_exists(&self.resource.id, &name)),
+                Some(there) => Err(self.exists(&name, &there)),
                 None => Ok(Arc::new(object)),
             };
         }
@@ -232,33 +242,25 @@ impl Writing<'_> {
                 return Err(self.revision_missing(live));
             }
             meta::copy(new, "resourceVersion", live);
+        } else if named.parse::<u64>().is_err() {
+            let message = format!("strconv.ParseUint: parsing {named:?}: invalid syntax");
+            return Err(ApiError::internal(message));
         } else if named != meta::text(live, "resourceVersion") {
             return Err(ApiError::stale(&self.resource.id, meta::name(live)));
         }
         Ok(())
     }
 
+    /// This one refusal names the resource where others name the kind.
     fn revision_missing(&self, live: &Value) -> ApiError {
-        use crate::field_error::{FieldError, Path};
         let metadata = Path::field("metadata");
-        let error = FieldError::invalid(
-            &metadata.child("resourceVersion"),
-            0,
-            "must be specified for an update",
-        );
-        ApiError::invalid(
-            &self.resource.id.group,
-            &self.resource.kind,
-            meta::name(live),
-            &[error],
-        )
+        let at = metadata.child("resourceVersion");
+        let error = FieldError::invalid(&at, 0, "must be specified for an update");
+        let ResourceId { group, plural } = &self.resource.id;
+        ApiError::invalid(group, plural, meta::name(live), &[error])
     }
 
-    fn refuse(
-        &self,
-        object: &Value,
-        errors: &[crate::field_error::FieldError],
-    ) -> Result<(), ApiError> {
+    fn refuse(&self, object: &Value, errors: &[FieldError]) -> Result<(), ApiError> {
         if errors.is_empty() {
             return Ok(());
         }
@@ -315,9 +317,16 @@ impl Writing<'_> {
         }
     }
 
+    fn exists(&self, name: &str, there: &Value) -> ApiError {
+        match meta::is_deleting(there) {
+            true => ApiError::still_exists(&self.resource.id, name),
+            false => ApiError::already_exists(&self.resource.id, name),
+        }
+    }
+
     pub(super) fn commit_error(&self, name: &str, error: CommitError) -> ApiError {
         match error {
-            CommitError::Exists(_) => ApiError::already_exists(&self.resource.id, name),
+            CommitError::Exists(there) => self.exists(name, &there),
             CommitError::Missing => ApiError::not_found(&self.resource.id, name),
             CommitError::Changed(_) => ApiError::stale(&self.resource.id, name),
             CommitError::File(why) => ApiError::internal(format!("keep the change: {why}")),
@@ -327,7 +336,7 @@ impl Writing<'_> {
 
 impl Surroundings for Writing<'_> {
     fn objects(&self, group: &str, resource: &str) -> Vec<Arc<Value>> {
-        let id = crate::store::ResourceId::new(group, resource);
+        let id = ResourceId::new(group, resource);
         self.cluster
             .store()
             .snapshot(&id)

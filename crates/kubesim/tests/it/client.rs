@@ -1,8 +1,8 @@
 //! A client that speaks plain HTTP to a cluster in the same process.
 
 use bytes::Bytes;
-use evenkeel_kubesim::Cluster;
-use http::{Request, header};
+use evenkeel_kubesim::{Body, Cluster};
+use http::{Request, Response, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
@@ -15,6 +15,27 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// Reads an answer to its end.
+    pub(crate) async fn read(response: Response<Body>) -> Self {
+        let code = response.status().as_u16();
+        let warnings = response.headers().get_all(header::WARNING).iter();
+        let warnings = warnings
+            .map(|value| value.to_str().expect("text").to_owned())
+            .collect();
+        let bytes = response
+            .into_body()
+            .collect()
+            .await
+            .expect("a body")
+            .to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).expect("UTF-8");
+        Self {
+            code,
+            text,
+            warnings,
+        }
+    }
+
     /// The answer as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|why| panic!("{why}: {}", self.text))
@@ -46,23 +67,7 @@ impl Ask {
             .header(header::ACCEPT, self.accept)
             .body(Bytes::from(self.body))
             .expect("a request");
-        let response = cluster.handle(request);
-        let code = response.status().as_u16();
-        let warnings = response.headers().get_all(header::WARNING).iter();
-        let warnings = warnings
-            .map(|value| value.to_str().expect("text").to_owned())
-            .collect();
-        let bytes = response
-            .into_body()
-            .collect()
-            .await
-            .expect("a body")
-            .to_bytes();
-        Answer {
-            code,
-            text: String::from_utf8(bytes.to_vec()).expect("UTF-8"),
-            warnings,
-        }
+        Answer::read(cluster.handle(request)).await
     }
 }
 

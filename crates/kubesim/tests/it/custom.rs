@@ -176,7 +176,7 @@ async fn an_update_must_name_the_revision() {
     let refused = put(&cluster, &format!("{WIDGETS}/a"), &widget("a", &json!({})))
         .await
         .expect(422);
-    let message = "Widget.ex.io \"a\" is invalid: metadata.resourceVersion: Invalid value: 0: must \
+    let message = "widgets.ex.io \"a\" is invalid: metadata.resourceVersion: Invalid value: 0: must \
                    be specified for an update";
     assert_eq!(refused["message"], message);
 }

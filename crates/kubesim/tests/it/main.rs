@@ -6,6 +6,7 @@ mod builtin;
 mod client;
 mod crashes;
 mod custom;
+mod kube_rs;
 mod lifecycle;
 mod likeness;
 mod lists;

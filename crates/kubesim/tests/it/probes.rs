@@ -7,7 +7,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bytes::Bytes;
+use evenkeel_kubesim::faults::{Fault, Which};
 use evenkeel_kubesim::{Ambient, Cluster, Pace};
+use http::Request;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -149,16 +152,25 @@ impl Run {
 
     /// Sends what a probe sent; how the answer differs, if it does.
     async fn probe(&mut self, step: &Step, recorded: &Recorded) -> Option<String> {
-        let answer = self
-            .ask(recorded.method, &self.path(step, recorded), step)
-            .await;
+        let path = self.path(step, recorded);
+        let answer = match step.probe.as_str() {
+            "forbidden" => self.ask_without_rights("agent", &path).await,
+            "anonymous" => self.ask_without_rights("system:anonymous", &path).await,
+            _ => self.ask(recorded.method, &path, step).await,
+        };
         if step.probe == "list limit" {
-            self.token = answer.json()["metadata"]["continue"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned();
+            let token = &answer.json()["metadata"]["continue"];
+            self.token = token.as_str().unwrap_or_default().to_owned();
         }
         difference(recorded, &answer)
+    }
+
+    /// Rights are not simulated, but their lack is.
+    async fn ask_without_rights(&self, user: &str, path: &str) -> Answer {
+        let view = self.cluster.view(user);
+        view.fault(Which::all(), Fault::Forbid);
+        let request = Request::get(path).body(Bytes::new()).expect("a request");
+        Answer::read(view.handle(request).await.expect("an answer")).await
     }
 
     /// Revisions and tokens of the recorded cluster mean nothing here.
