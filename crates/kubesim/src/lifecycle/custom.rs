@@ -140,7 +140,7 @@ fn release(cluster: &Cluster, definition: &Value, defined: &ResourceId) {
     if cluster.store().snapshot(defined).objects.is_empty() {
         let key = meta::key(definition);
         change(cluster, &key, "", |definition| {
-            meta::remove_finalizer(definition, CLEANUP)
+            meta::remove_finalizer(definition, CLEANUP);
         });
     }
 }

@@ -215,7 +215,7 @@ fn disown(cluster: &Cluster, resource: &ResourceId, key: &Key, uids: &[&str]) {
 
 fn remove_finalizer(cluster: &Cluster, resource: &ResourceId, key: &Key, finalizer: &str) {
     change(cluster, resource, key, |object| {
-        meta::remove_finalizer(object, finalizer)
+        meta::remove_finalizer(object, finalizer);
     });
 }
 

@@ -1,7 +1,7 @@
 //! JSON patch (RFC 6902), with the real server's limits.
 
-use json_patch::PatchOperation;
 use json_patch::jsonptr::Pointer;
+use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
 use super::PatchError;
@@ -44,6 +44,9 @@ impl JsonPatch {
         for operation in &self.0 {
             let operation: PatchOperation =
                 serde_json::from_value(operation.clone()).map_err(|error| unfit(&error))?;
+            let Some(operation) = as_the_server_reads(operation, &new) else {
+                continue;
+            };
             copied += growth(&operation, &new).map_err(|why| unfit(&why))?;
             if copied > MAX_COPIED {
                 return Err(unfit(&"the copies are too large"));
@@ -52,6 +55,31 @@ impl JsonPatch {
         }
         Ok(new)
     }
+}
+
+/// What an object does not have counts as null there: a test for null holds, and what is replaced
+/// is added.
+fn as_the_server_reads(operation: PatchOperation, object: &Value) -> Option<PatchOperation> {
+    match operation {
+        PatchOperation::Test(test)
+            if test.value.is_null() && is_absent_member(&test.path, object) =>
+        {
+            None
+        }
+        PatchOperation::Replace(replace) if is_absent_member(&replace.path, object) => {
+            let ReplaceOperation { path, value } = replace;
+            Some(PatchOperation::Add(AddOperation { path, value }))
+        }
+        other => Some(other),
+    }
+}
+
+fn is_absent_member(path: &Pointer, object: &Value) -> bool {
+    let Some((parent, name)) = path.split_back() else {
+        return false;
+    };
+    let parent = parent.resolve(object).ok().and_then(Value::as_object);
+    parent.is_some_and(|parent| !parent.contains_key(&*name.decoded()))
 }
 
 /// How many bytes an operation copies; refused if it would make the object too deep.
@@ -105,11 +133,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_absent_counts_as_null() {
+        let patch = json!([
+            {"op": "test", "path": "/b", "value": null},
+            {"op": "replace", "path": "/b", "value": 2},
+        ]);
+        assert_eq!(
+            patched(&json!({"a": 1}), &patch).unwrap(),
+            json!({"a": 1, "b": 2})
+        );
+    }
+
+    #[test]
     fn what_does_not_fit_is_unprocessable() {
         for operation in [
             json!({"op": "test", "path": "/a", "value": 2}),
             json!({"op": "remove", "path": "/nope"}),
-            json!({"op": "replace", "path": "/nope", "value": 1}),
+            json!({"op": "replace", "path": "/nope/deeper", "value": 1}),
             json!({"op": "add", "path": "/nope/deeper", "value": 1}),
             json!({"op": "dance", "path": "/a"}),
             json!({"path": "/a"}),

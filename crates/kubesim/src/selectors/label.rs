@@ -143,7 +143,7 @@ impl Parser {
             match self.peek() {
                 Token::End => return Ok(found),
                 Token::Word(_) | Token::Symbol("!") => {}
-                other => {
+                other @ Token::Symbol(_) => {
                     let text = other.text();
                     return Err(format!(
                         "found '{text}', expected: !, identifier, or 'end of string'"

@@ -75,7 +75,7 @@ impl Call<'_> {
         };
         patch
             .and_then(|patch| patch.apply(live))
-            .map_err(patch_error)
+            .map_err(|error| patch_error(&error))
     }
 
     /// The patched object taken for one of the resource. What is wrong with it is wrong with the
@@ -186,8 +186,8 @@ fn check_intent(resource: &ResourceType, intent: &Value) -> Result<(), ApiError>
     )))
 }
 
-fn patch_error(error: PatchError) -> ApiError {
-    match &error {
+fn patch_error(error: &PatchError) -> ApiError {
+    match error {
         PatchError::Undecodable(_) => ApiError::bad_request(error.to_string()),
         PatchError::TooManyOperations { .. } => {
             ApiError::new(413, "RequestEntityTooLarge", error.to_string())

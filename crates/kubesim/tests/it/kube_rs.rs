@@ -68,10 +68,16 @@ async fn objects_are_written_and_read() {
             .await
             .expect("replaced");
         assert_ne!(changed.resource_version(), created.resource_version());
-        let applied = maps.patch("a", &PatchParams::apply("m"), &Patch::Apply(json!({
-            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"z": "3"},
-        })));
-        assert_eq!(applied.await.expect("applied").data.expect("data").len(), 3);
+        let intent = json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "a"},
+            "data": {"z": "3"},
+        });
+        let applied = maps
+            .patch("a", &PatchParams::apply("m"), &Patch::Apply(intent))
+            .await;
+        assert_eq!(applied.expect("applied").data.expect("data").len(), 3);
         let listed = maps
             .list(&ListParams::default().fields("metadata.name=a"))
             .await
