@@ -107,5 +107,5 @@ async fn submit(
 }
 
 fn manifest(number: usize) -> String {
-    format!("number: {number:0width$}\n", width = MANIFEST_BYTES)
+    format!("number: {number:0MANIFEST_BYTES$}\n")
 }
