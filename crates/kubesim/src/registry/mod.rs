@@ -60,8 +60,12 @@ impl Registry {
         let fits = |known: &&Arc<ResourceType>| {
             &*known.kind == kind && &*known.id.group == group && &*known.version == version
         };
-        let all = self.all();
-        all.iter().find(fits).cloned()
+        let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
+        builtin::all()
+            .iter()
+            .chain(custom.values().flatten())
+            .find(fits)
+            .cloned()
     }
 
     /// A version in which stored objects can be worked on.

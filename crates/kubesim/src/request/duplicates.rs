@@ -5,12 +5,14 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::field_error::Path;
+
 /// A value and the paths of the fields that occur twice in it.
 pub(super) fn read(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let seed = Watching {
-        path: String::new(),
+        path: Path::root(),
         duplicates: &mut duplicates,
     };
     let value = seed.deserialize(&mut reader)?;
@@ -19,17 +21,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Err
 }
 
 struct Watching<'a> {
-    path: String,
+    path: Path<'a>,
     duplicates: &'a mut Vec<String>,
-}
-
-impl Watching<'_> {
-    fn child(&mut self, path: String) -> Watching<'_> {
-        Watching {
-            path,
-            duplicates: self.duplicates,
-        }
-    }
 }
 
 impl<'de> DeserializeSeed<'de> for Watching<'_> {
@@ -80,29 +73,32 @@ impl<'de> Visitor<'de> for Watching<'_> {
         Ok(value.into())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         loop {
-            let path = format!("{}[{}]", self.path, list.len());
-            match items.next_element_seed(self.child(path))? {
+            let path = self.path.index(list.len());
+            match items.next_element_seed(Watching {
+                path,
+                duplicates: self.duplicates,
+            })? {
                 Some(item) => list.push(item),
                 None => return Ok(Value::Array(list)),
             }
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
-            let path = if self.path.is_empty() {
-                name.clone()
-            } else {
-                format!("{}.{name}", self.path)
-            };
-            let value = fields.next_value_seed(self.child(path.clone()))?;
-            if map.insert(name, value).is_some() {
-                self.duplicates.push(path);
+            let path = self.path.child(&name);
+            let value = fields.next_value_seed(Watching {
+                path,
+                duplicates: self.duplicates,
+            })?;
+            if map.contains_key(&name) {
+                self.duplicates.push(path.to_string());
             }
+            map.insert(name, value);
         }
         Ok(Value::Object(map))
     }

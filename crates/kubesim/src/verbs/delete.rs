@@ -73,7 +73,7 @@ impl Call<'_> {
         DeleteOptions::read(&self.request.query, body)
     }
 
-    fn deleting(&self, dry_run: bool) -> Writing<'_> {
+    pub(super) fn deleting(&self, dry_run: bool) -> Writing<'_> {
         Writing {
             cluster: self.cluster,
             resource: &self.stored,

@@ -15,6 +15,7 @@ mod delete;
 mod get;
 mod list;
 mod patch;
+mod pods;
 mod present;
 mod removal;
 mod scale;
@@ -177,6 +178,8 @@ impl Call<'_> {
             ("status" | "ephemeralcontainers" | "resize" | "approval", Verb::Patch) => {
                 self.patch(name, subresource)
             }
+            ("binding", Verb::Create) => self.bind(name),
+            ("eviction", Verb::Create) => self.evict(name),
             _ => Err(unserved(subresource)),
         }
     }

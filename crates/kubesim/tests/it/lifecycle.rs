@@ -172,3 +172,45 @@ async fn an_object_whose_owner_never_was_is_collected() {
     map_owned_by(&cluster, "dependent", &nobody).await;
     assert_eq!(maps_left(&cluster).await, [""; 0]);
 }
+
+#[tokio::test]
+async fn a_bound_pod_waits_for_its_node_unless_told_not_to() {
+    let cluster = Cluster::new();
+    let pods = "/api/v1/namespaces/default/pods";
+    let pod = json!({
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+    });
+    post(&cluster, pods, &pod).await.expect(201);
+    let binding = json!({"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n1"}});
+    post(&cluster, &format!("{pods}/p/binding"), &binding)
+        .await
+        .expect(201);
+    assert_eq!(
+        post(&cluster, &format!("{pods}/p/binding"), &binding)
+            .await
+            .code,
+        409
+    );
+    let deleted = delete(&cluster, &format!("{pods}/p"), &json!(null))
+        .await
+        .expect(200);
+    assert_eq!(deleted["metadata"]["deletionGracePeriodSeconds"], 30);
+    assert_eq!(get(&cluster, &format!("{pods}/p")).await.code, 200);
+    let now = json!({"metadata": {"name": "p"}, "deleteOptions": {"gracePeriodSeconds": 0}});
+    post(&cluster, &format!("{pods}/p/eviction"), &now)
+        .await
+        .expect(201);
+    assert_eq!(get(&cluster, &format!("{pods}/p")).await.code, 404);
+}
+
+#[tokio::test]
+async fn an_owner_of_an_unknown_kind_may_be_there() {
+    let cluster = Cluster::new();
+    let unknown = json!({
+        "apiVersion": "nope.io/v1", "kind": "Nope", "name": "x", "uid": "1",
+    });
+    let object = json!({"metadata": {"name": "kept", "ownerReferences": [unknown]}});
+    post(&cluster, MAPS, &object).await.expect(201);
+    assert_eq!(maps_left(&cluster).await, ["kept"]);
+}
