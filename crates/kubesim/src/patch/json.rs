@@ -10,7 +10,7 @@ const MAX_OPERATIONS: usize = 10_000;
 /// How many bytes all copies of one patch may add: repeated copies would double an object.
 const MAX_COPIED: usize = 3 << 20;
 /// How deep an object may become; walks over objects recurse.
-const MAX_DEPTH: usize = 256;
+const MAX_DEPTH: usize = 100;
 
 /// A list of operations.
 #[derive(Debug, Clone, PartialEq)]

@@ -151,11 +151,16 @@ impl Writing<'_> {
     ) -> Result<Written, ApiError> {
         loop {
             let Some(live) = self.cluster.store().get(&self.resource.stored, key) else {
-                let object = self.create_from(change(None)?)?;
-                return Ok(Written {
-                    object,
-                    created: true,
-                });
+                match self.create_from(change(None)?) {
+                    // Somebody else was quicker; now there is something to change.
+                    Err(error) if error.reason == "AlreadyExists" => continue,
+                    created => {
+                        return Ok(Written {
+                            object: created?,
+                            created: true,
+                        });
+                    }
+                }
             };
             let change = change(Some(&live))?;
             if let Some(object) = self.update_once(key, &live, change)? {

@@ -163,3 +163,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn bodies_of_any_depth_are_answered() {
+    let cluster = Cluster::new();
+    let path = "/api/v1/namespaces/default/configmaps";
+    for open in ["[", "{\"a\":", "- ", "a: {b: ["] {
+        for content_type in ["application/json", "application/yaml"] {
+            let request = Request::post(path)
+                .header(header::CONTENT_TYPE, content_type)
+                .body(Bytes::from(open.repeat(50_000)))
+                .expect("a request");
+            assert_eq!(answers(&cluster, request), 400, "{open} as {content_type}");
+        }
+    }
+}

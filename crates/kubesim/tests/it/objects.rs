@@ -79,3 +79,28 @@ async fn applying_twice_changes_nothing() {
         json!({"y": "1"})
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn appliers_that_race_all_get_their_field() {
+    let cluster = Cluster::new();
+    let appliers = (0..8).map(|n| {
+        let cluster = cluster.clone();
+        tokio::spawn(async move {
+            let data = json!({format!("k{n}"): "1"});
+            let intent = json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data,
+            });
+            let path = format!("{MAPS}/a?fieldManager=m{n}");
+            assert!(apply(&cluster, &path, &intent).await.code < 300);
+        })
+    });
+    for applier in appliers.collect::<Vec<_>>() {
+        applier.await.expect("applied");
+    }
+    let map = get(&cluster, &format!("{MAPS}/a")).await.expect(200);
+    assert_eq!(map["data"].as_object().map(serde_json::Map::len), Some(8));
+    assert_eq!(
+        map["metadata"]["managedFields"].as_array().map(Vec::len),
+        Some(8)
+    );
+}
