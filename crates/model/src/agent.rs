@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::word::words;
 use crate::{AgentId, GeneratorId, Name, RegistrationId};
@@ -17,7 +18,7 @@ words! {
 }
 
 /// The part of Evenkeel that runs beside one cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Agent {
     /// Who it is.
     pub id: AgentId,
@@ -79,7 +80,7 @@ pub struct Heartbeat {
 }
 
 /// An agent's consent to serve a generator's stacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Registration {
     /// Which consent.
     pub id: RegistrationId,

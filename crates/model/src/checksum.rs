@@ -5,9 +5,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 /// Lower-case hex SHA-256.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[schema(value_type = String, pattern = "^[0-9a-f]{64}$")]
 #[serde(try_from = "String", into = "String")]
 pub struct Checksum(String);
 

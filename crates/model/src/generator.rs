@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{GeneratorId, Name};
 
 /// A tenant that writes stacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Generator {
     /// Who it is.
     pub id: GeneratorId,

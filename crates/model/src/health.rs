@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::word::words;
 use crate::{AgentId, DeploymentId};
@@ -21,7 +22,7 @@ words! {
 }
 
 /// The last word of one agent on the health of one deployment object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeploymentHealth {
     /// Who looked.
     pub agent_id: AgentId,

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{AgentId, Checksum, GeneratorId, KeyId};
 
@@ -18,7 +19,7 @@ impl KeyHash {
 }
 
 /// What the bearer of a key may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "role", content = "id", rename_all = "snake_case")]
 pub enum Role {
     /// May do everything.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Why a text was refused as a name, label or annotation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -80,9 +81,11 @@ fn blank(c: char) -> bool {
 }
 
 macro_rules! texts {
-    ($($(#[$doc:meta])* $name:ident = $what:literal, $limit:literal, $forbids:ident;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident = $what:literal, $limit:tt, $forbids:ident;)+) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Serialize, Deserialize, ToSchema)]
+        #[schema(value_type = String, min_length = 1, max_length = $limit)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
@@ -149,7 +152,7 @@ texts! {
 }
 
 /// A key with its value, on an agent or a stack.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Annotation {
     /// What is said.
     pub key: AnnotationKey,

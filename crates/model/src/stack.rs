@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{GeneratorId, Name, SequenceId, StackId};
 
 /// A named unit of delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Stack {
     /// Which stack.
     pub id: StackId,

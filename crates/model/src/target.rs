@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{AgentId, StackId, TargetId};
 
 /// An explicit tie between an agent and a stack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Target {
     /// Which tie.
     pub id: TargetId,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::word::words;
@@ -41,7 +42,8 @@ words! {
 }
 
 /// Which events a webhook wants: one of them, all of one noun (`stack.*`), or all (`*`).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[schema(value_type = String)]
 #[serde(try_from = "String", into = "String")]
 pub struct EventPattern(String);
 
@@ -98,7 +100,7 @@ impl fmt::Display for EventPattern {
 }
 
 /// Narrows a webhook to one agent, one stack, or both.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebhookFilter {
     /// Only events about this agent.

@@ -155,8 +155,7 @@ fn default_volume(volume: &mut Value) {
 }
 
 fn prepare_volume(volume: &mut Value, _around: &dyn Surroundings) {
-    let since = volume["metadata"]["creationTimestamp"].clone();
-    volume["status"] = json!({"phase": "Pending", "lastPhaseTransitionTime": since});
+    volume["status"] = json!({"phase": "Pending"});
     protect(volume, "kubernetes.io/pv-protection");
 }
 

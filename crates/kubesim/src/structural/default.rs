@@ -2,19 +2,22 @@
 
 use serde_json::{Map, Value};
 
-use super::nulls::is_stray_null;
 use crate::schema::{Schema, Shape, Struct};
 
 /// Gives absent fields their defaults, at every depth. A null where the schema allows none
-/// counts as absent; without a default it stays.
+/// counts as absent.
 pub fn default(schema: &Schema, value: &mut Value) {
     match (&schema.resolved().shape, value) {
         (Shape::Struct(fields), Value::Object(object)) => default_fields(fields, object),
         (Shape::Map { values, .. }, Value::Object(object)) => {
-            object.values_mut().for_each(|value| fill(values, value));
+            object.retain(|_, value| replace_null(values, value));
+            object.values_mut().for_each(|value| default(values, value));
         }
         (Shape::List { items, .. }, Value::Array(list)) => {
-            list.iter_mut().for_each(|item| fill(items, item));
+            for item in list {
+                replace_null(items, item);
+                default(items, item);
+            }
         }
         _ => {}
     }
@@ -22,19 +25,29 @@ pub fn default(schema: &Schema, value: &mut Value) {
 
 fn default_fields(schema: &Struct, object: &mut Map<String, Value>) {
     for (name, field) in &schema.fields {
-        if let (None, Some(default)) = (object.get(&**name), &field.default) {
-            object.insert(name.to_string(), default.clone());
+        let known = object.get_mut(&**name);
+        let keep = known.map(|value| replace_null(field, value));
+        match (keep, &field.default) {
+            (Some(false), _) => drop(object.remove(&**name)),
+            (None, Some(default)) => drop(object.insert(name.to_string(), default.clone())),
+            _ => {}
         }
         if let Some(value) = object.get_mut(&**name) {
-            fill(field, value);
+            default(field, value);
         }
     }
 }
 
-/// Puts the default in the place of a null that may not stay, then looks further down.
-fn fill(schema: &Schema, value: &mut Value) {
-    if let (true, Some(default)) = (is_stray_null(schema, value), &schema.default) {
-        *value = default.clone();
+/// Puts the default in the place of a null that may not stay; false if there is no default.
+fn replace_null(schema: &Schema, value: &mut Value) -> bool {
+    if !value.is_null() || schema.nullable || matches!(schema.resolved().shape, Shape::Any) {
+        return true;
     }
-    default(schema, value);
+    match &schema.default {
+        Some(default) => {
+            *value = default.clone();
+            true
+        }
+        None => false,
+    }
 }

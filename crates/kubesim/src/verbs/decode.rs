@@ -88,8 +88,7 @@ pub(super) fn typed(
     judge(resource, faults, validation).map(|warnings| Sent { object, warnings })
 }
 
-/// Drops fields that the schema does not know, and nulls that it does not allow, having seen that
-/// the others fit their types.
+/// Drops fields that the schema does not know, having seen that the others fit their types.
 pub(super) fn drop_unknown(
     resource: &ResourceType,
     object: &mut Value,
@@ -102,11 +101,7 @@ pub(super) fn drop_unknown(
     if let Some(complaint) = complaint {
         return Err(complaint);
     }
-    let unknown = structural::prune(&schema, object);
-    if resource.is_custom() {
-        structural::drop_nulls(&schema, object);
-    }
-    Ok(unknown)
+    Ok(structural::prune(&schema, object))
 }
 
 /// The metadata of custom resources is of a built-in type too.

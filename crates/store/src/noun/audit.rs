@@ -39,6 +39,9 @@ pub trait Audit {
 
     /// The lines, newest first.
     async fn audit_list(&self, filter: AuditFilter, paging: Paging) -> Result<Page<AuditEntry>>;
+
+    /// How many lines there are.
+    async fn audit_count(&self, filter: AuditFilter) -> Result<u64>;
 }
 
 #[async_trait]
@@ -69,6 +72,18 @@ impl Audit for Database {
             .bind(&filter.resource_id);
         let rows = self.reader().await?.all(query).await?;
         page::of(rows, paging, "position", entry)
+    }
+
+    async fn audit_count(&self, filter: AuditFilter) -> Result<u64> {
+        let query = sql("SELECT COUNT(*) AS lines FROM audit_log \
+             WHERE ($1 IS NULL OR actor_type = $1) AND ($2 IS NULL OR actor_id = $2) \
+             AND ($3 IS NULL OR action = $3) AND ($4 IS NULL OR resource_id = $4)")
+        .bind(&filter.actor_kind)
+        .bind(&filter.actor_id)
+        .bind(&filter.action)
+        .bind(&filter.resource_id);
+        let lines: Option<i64> = self.one(query, |row| row.get("lines")).await?;
+        Ok(lines.unwrap_or(0).unsigned_abs())
     }
 }
 

@@ -1,0 +1,65 @@
+//! Events: what agents report.
+
+use evenkeel_model::{AgentEvent as Stored, AgentId, DeploymentId, EventId, EventStatus};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// One attempt of one agent at one deployment object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AgentEvent {
+    /// Which event.
+    pub id: EventId,
+    /// When it was received.
+    pub created_at: Timestamp,
+    /// The same: it never changes.
+    pub updated_at: Timestamp,
+    /// Never set.
+    #[serde(default)]
+    pub deleted_at: Option<Timestamp>,
+    /// Who reported it.
+    pub agent_id: AgentId,
+    /// What was attempted.
+    pub deployment_object_id: DeploymentId,
+    /// What kind of attempt, in the agent's words.
+    pub event_type: String,
+    /// How it ended.
+    pub status: EventStatus,
+    /// What the agent has to say about it.
+    #[serde(default)]
+    pub message: Option<String>,
+}
+
+impl From<Stored> for AgentEvent {
+    fn from(stored: Stored) -> Self {
+        Self {
+            id: stored.id,
+            created_at: stored.created_at,
+            updated_at: stored.created_at,
+            deleted_at: None,
+            agent_id: stored.agent_id,
+            deployment_object_id: stored.deployment_object_id,
+            event_type: stored.event_type,
+            status: stored.status,
+            message: stored.message,
+        }
+    }
+}
+
+/// An event to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewEvent {
+    /// Who reports; the agent of the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<AgentId>,
+    /// What was attempted.
+    pub deployment_object_id: DeploymentId,
+    /// What kind of attempt.
+    #[schema(max_length = 50, example = "DEPLOY")]
+    pub event_type: String,
+    /// How it ended.
+    pub status: EventStatus,
+    /// What there is to say about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}

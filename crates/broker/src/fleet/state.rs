@@ -1,0 +1,144 @@
+//! Target state: what one agent is served, and the version by which it asks whether that changed.
+
+use std::fmt::Write as _;
+
+use evenkeel_model::{AgentStatus, Assignment, Checksum, ObjectKind, ObjectRef, Order};
+
+/// What an agent is served at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TargetState {
+    /// Whether the agent is to work; one that is not gets nothing.
+    pub(crate) active: bool,
+    /// In ascending order of sequence id.
+    pub(crate) objects: Vec<ObjectRef>,
+    /// Names the state: the same on every broker, another one whenever anything differs.
+    pub(crate) version: String,
+}
+
+impl TargetState {
+    /// What follows from the agent's assignments.
+    pub(crate) fn of<'a>(
+        status: AgentStatus,
+        assignments: impl IntoIterator<Item = &'a Assignment>,
+    ) -> Self {
+        let active = status == AgentStatus::Active;
+        let mut objects: Vec<_> = assignments
+            .into_iter()
+            .filter(|_| active)
+            .filter_map(served)
+            .cloned()
+            .collect();
+        objects.sort_unstable_by_key(|object| object.sequence_id);
+        let version = version(active, &objects);
+        Self {
+            active,
+            objects,
+            version,
+        }
+    }
+}
+
+/// What is served of an assignment. A failed attempt takes nothing away. A deletion marker on a
+/// stack that lives on is served until this agent has confirmed it; those that end an assignment
+/// go with the assignment itself.
+fn served(assignment: &Assignment) -> Option<&ObjectRef> {
+    let wanted = assignment.wanted.as_ref()?;
+    let confirmed = assignment.observed.applied == Some(wanted.sequence_id);
+    let emptied = assignment.order == Order::Serve && wanted.kind == ObjectKind::Deletion;
+    (!(emptied && confirmed)).then_some(wanted)
+}
+
+fn version(active: bool, objects: &[ObjectRef]) -> String {
+    let mut text = String::from(if active { "active" } else { "inactive" });
+    for object in objects {
+        let _ = write!(text, " {}", object.sequence_id);
+    }
+    let mut digest = String::from(Checksum::of(text));
+    digest.truncate(32);
+    digest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evenkeel_model::{AgentId, DeploymentId, Observed, SequenceId, StackId};
+    use jiff::Timestamp;
+    use uuid::Uuid;
+
+    fn assignment(stack: u128, sequence: i64, order: Order, kind: ObjectKind) -> Assignment {
+        let stack_id = StackId(Uuid::from_u128(stack));
+        Assignment {
+            agent_id: AgentId(Uuid::nil()),
+            stack_id,
+            order,
+            ordered_at: Timestamp::UNIX_EPOCH,
+            wanted: Some(ObjectRef {
+                id: DeploymentId(Uuid::from_u128(sequence.unsigned_abs().into())),
+                sequence_id: SequenceId(sequence),
+                stack_id,
+                kind,
+                yaml_checksum: Checksum::of("x"),
+                submitted_at: Timestamp::UNIX_EPOCH,
+            }),
+            observed: Observed::default(),
+        }
+    }
+
+    fn applied(mut assignment: Assignment) -> Assignment {
+        assignment.observed.applied = assignment.desired();
+        assignment
+    }
+
+    fn sequences(state: &TargetState) -> Vec<i64> {
+        state
+            .objects
+            .iter()
+            .map(|object| object.sequence_id.0)
+            .collect()
+    }
+
+    #[test]
+    fn objects_ascend_whatever_the_order_of_stacks() {
+        let rows = [
+            assignment(1, 9, Order::Serve, ObjectKind::Revision),
+            assignment(2, 3, Order::Release, ObjectKind::Release),
+            assignment(3, 5, Order::Delete, ObjectKind::Deletion),
+        ];
+        assert_eq!(
+            sequences(&TargetState::of(AgentStatus::Active, &rows)),
+            [3, 5, 9]
+        );
+    }
+
+    #[test]
+    fn an_inactive_agent_gets_nothing_and_can_tell() {
+        let rows = [assignment(1, 9, Order::Serve, ObjectKind::Revision)];
+        let paused = TargetState::of(AgentStatus::Inactive, &rows);
+        let idle = TargetState::of(AgentStatus::Active, &[]);
+        assert!(paused.objects.is_empty() && !paused.active);
+        assert_ne!(paused.version, idle.version);
+    }
+
+    #[test]
+    fn what_was_applied_stays_and_what_was_emptied_goes() {
+        let kept = applied(assignment(1, 4, Order::Serve, ObjectKind::Revision));
+        let emptied = applied(assignment(2, 5, Order::Serve, ObjectKind::Deletion));
+        let to_empty = assignment(3, 6, Order::Serve, ObjectKind::Deletion);
+        let state = TargetState::of(AgentStatus::Active, &[kept, emptied, to_empty]);
+        assert_eq!(sequences(&state), [4, 6]);
+    }
+
+    #[test]
+    fn the_version_changes_with_the_objects_only() {
+        let row = assignment(1, 4, Order::Serve, ObjectKind::Revision);
+        let mut failed = row.clone();
+        failed.observed.attempts = 3;
+        failed.observed.last_error = Some("no".into());
+        let of = |row: &Assignment| TargetState::of(AgentStatus::Active, [row]).version;
+        assert_eq!(of(&row), of(&failed));
+        assert_ne!(
+            of(&row),
+            of(&assignment(1, 5, Order::Serve, ObjectKind::Revision))
+        );
+    }
+}

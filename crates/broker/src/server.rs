@@ -1,0 +1,133 @@
+//! Connections: accepting them, with TLS or without, and letting them finish.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use crate::config::Tls;
+use crate::run::StartError;
+
+/// How long a caller may take to say what it wants, and to agree on TLS.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long to wait when no more connections can be taken.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// The TLS identity that the settings name.
+pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, StartError> {
+    let unreadable = |source| StartError::Tls(Box::new(source));
+    let chain = CertificateDer::pem_file_iter(&tls.certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(unreadable)?;
+    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(unreadable)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(|source| StartError::Tls(Box::new(source)))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// What connections have in common.
+pub(crate) struct Server {
+    pub(crate) router: Router,
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) drain: Duration,
+}
+
+impl Server {
+    /// Answers until it is told to stop, then lets requests in progress finish.
+    pub(crate) async fn serve(self, listener: TcpListener) {
+        let (this, graceful) = (Arc::new(self), Arc::new(GracefulShutdown::new()));
+        loop {
+            let accepted = tokio::select! {
+                () = this.stopping.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    tokio::spawn(Arc::clone(&this).connection(stream, peer, Arc::clone(&graceful)));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "could not accept a connection");
+                    tokio::time::sleep(BREATH).await;
+                }
+            }
+        }
+        drop(listener);
+        let Some(graceful) = Arc::into_inner(graceful) else {
+            return this.wait_for_handshakes().await;
+        };
+        if tokio::time::timeout(this.drain, graceful.shutdown())
+            .await
+            .is_err()
+        {
+            tracing::warn!("some requests did not finish in time");
+        }
+    }
+
+    /// Connections that are just being made hold the shutdown; they end by themselves.
+    async fn wait_for_handshakes(&self) {
+        tokio::time::sleep(self.drain.min(PATIENCE)).await;
+    }
+
+    async fn connection(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        graceful: Arc<GracefulShutdown>,
+    ) {
+        // Answers are small and wanted at once.
+        let _ = stream.set_nodelay(true);
+        match &self.tls {
+            None => self.http(stream, peer, graceful).await,
+            Some(acceptor) => match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => self.http(stream, peer, graceful).await,
+                Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a caller"),
+                Err(_) => tracing::debug!(%peer, "a caller took too long to agree on TLS"),
+            },
+        }
+    }
+
+    async fn http<S>(&self, stream: S, peer: SocketAddr, graceful: Arc<GracefulShutdown>)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let router = self.router.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().oneshot(request)
+        });
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE);
+        builder.http2().timer(TokioTimer::new());
+        let connection = builder
+            .serve_connection(TokioIo::new(stream), service)
+            .into_owned();
+        let connection = graceful.watch(connection);
+        drop(graceful);
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, %peer, "a connection broke");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Target state: what an agent is to hold. Answered from memory; only texts that memory does not
+//! hold are read from the database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use evenkeel_api::DeploymentObject;
+use evenkeel_model::{AgentId, Checksum, ObjectRef};
+use futures::{StreamExt, TryStreamExt, stream};
+
+use crate::app::Core;
+use crate::auth::Caller;
+use crate::error::{ApiError, Result};
+use crate::fleet::{AgentCell, TargetState};
+
+/// How many texts are read at once.
+const AT_ONCE: usize = 8;
+
+/// What a poll asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// The versions that the agent has.
+    pub(crate) known: Vec<String>,
+    /// How long to wait for another one.
+    pub(crate) wait: Option<Duration>,
+    /// Whether texts are wanted.
+    pub(crate) bodies: bool,
+}
+
+/// What a poll is answered.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// What the agent has is what it is to have.
+    Unchanged(Arc<TargetState>),
+    /// What it is to have.
+    Objects(Arc<TargetState>, Vec<DeploymentObject>),
+}
+
+impl Core {
+    pub(crate) async fn target_state(
+        &self,
+        caller: &Caller,
+        id: AgentId,
+        asked: Asked,
+    ) -> Result<Answer> {
+        caller.agent(id)?;
+        let cell = self
+            .fleet
+            .agent(id)
+            .ok_or_else(|| ApiError::not_found("agent", id))?;
+        let is_known = |state: &TargetState| asked.known.contains(&state.version);
+        let mut state = cell.state();
+        if let Some(wait) = asked.wait.filter(|_| is_known(&state)) {
+            state = self.wait_for_change(&cell, &is_known, wait).await;
+            self.still_open(caller)?;
+        }
+        if is_known(&state) {
+            return Ok(Answer::Unchanged(state));
+        }
+        let objects = self.with_texts(&state.objects, asked.bodies).await?;
+        Ok(Answer::Objects(state, objects))
+    }
+
+    async fn wait_for_change(
+        &self,
+        cell: &Arc<AgentCell>,
+        is_known: &impl Fn(&TargetState) -> bool,
+        wait: Duration,
+    ) -> Arc<TargetState> {
+        let _waiting = cell.wait_from(self.clock.now());
+        self.metrics.waiting.inc();
+        let mut states = cell.watch();
+        let changed = states.wait_for(|state| !is_known(state));
+        tokio::select! {
+            _ = changed => {}
+            () = tokio::time::sleep(wait.min(self.config.limits.longest_wait())) => {}
+            () = self.stopping.cancelled() => {}
+        }
+        self.metrics.waiting.dec();
+        cell.state()
+    }
+
+    /// A key that was revoked while its bearer waited opens nothing any more.
+    fn still_open(&self, caller: &Caller) -> Result<()> {
+        let now = self.clock.now();
+        if self.fleet.keys.holds(caller.key, &caller.short_token, now) {
+            Ok(())
+        } else {
+            let status = http::StatusCode::UNAUTHORIZED;
+            Err(ApiError::new(
+                status,
+                "unauthenticated",
+                "the key has been revoked",
+            ))
+        }
+    }
+
+    async fn with_texts(
+        &self,
+        objects: &[ObjectRef],
+        bodies: bool,
+    ) -> Result<Vec<DeploymentObject>> {
+        let one = async |object: ObjectRef| {
+            let text = if bodies {
+                Some(self.text(&object.yaml_checksum).await?)
+            } else {
+                None
+            };
+            Ok(DeploymentObject::new(
+                object,
+                text.map(|text| text.as_ref().to_owned()),
+            ))
+        };
+        stream::iter(objects.iter().cloned())
+            .map(one)
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await
+    }
+
+    /// A text that the agent is to have.
+    pub(crate) async fn agent_manifest(
+        &self,
+        caller: &Caller,
+        id: AgentId,
+        checksum: &Checksum,
+    ) -> Result<Arc<str>> {
+        caller.agent(id)?;
+        let state = self.fleet.agent(id).map(|cell| cell.state());
+        let is_its = state.is_some_and(|state| {
+            state
+                .objects
+                .iter()
+                .any(|object| object.yaml_checksum == *checksum)
+        });
+        if !is_its {
+            return Err(ApiError::not_found(
+                "manifest for this agent with checksum",
+                checksum,
+            ));
+        }
+        self.text(checksum).await
+    }
+
+    async fn text(&self, checksum: &Checksum) -> Result<Arc<str>> {
+        let found = self.texts.get(self.store.as_ref(), checksum).await?;
+        found.ok_or_else(|| ApiError::not_found("manifest with checksum", checksum))
+    }
+}
