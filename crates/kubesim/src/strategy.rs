@@ -33,6 +33,11 @@ pub trait Strategy: Send + Sync {
 
     /// Everything wrong with a changed object, its metadata included.
     fn validate_update(&self, part: Part, new: &Value, old: &Value) -> Vec<FieldError>;
+
+    /// What a client is told of an object that was accepted; `old` is nothing for a create.
+    fn warnings(&self, _new: &Value, _old: Option<&Value>) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The part of an object that a request writes.

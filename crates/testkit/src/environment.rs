@@ -6,7 +6,8 @@
 //! | `KUBEBUILDER_ASSETS` | directory with `etcd`, `kube-apiserver` and, if wanted, the other components |
 //! | `KUBE_APISERVER_BIN`, `ETCD_BIN` | the two programs, by path |
 //! | `KUBECONFIG` | a running cluster to use; only with `EVENKEEL_TEST_KUBECONFIG=1`, so that no test touches a cluster by accident |
-//! | `EVENKEEL_SKIPS` | file to which every skipped test adds a line `test<TAB>reason` |
+//! | `EVENKEEL_SKIPS` | file to which every skipped test adds a line `test: reason` |
+//! | `EVENKEEL_NOTES` | file to which tests add what belongs into the summary |
 //! | `EVENKEEL_NO_SKIP` | when set, a test that would be skipped fails |
 
 use std::path::PathBuf;

@@ -19,12 +19,12 @@ mod kubectl;
 pub mod postgres;
 mod process;
 pub mod real;
+mod report;
 pub mod scenario;
-mod skip;
 
 pub use cluster::{Cluster, Simulated, on_each_cluster, real_cluster_or_skip};
 pub use kubectl::kubectl;
 pub use postgres::Postgres;
 pub use process::ProcessError;
 pub use real::RealCluster;
-pub use skip::skip;
+pub use report::{note, skip};

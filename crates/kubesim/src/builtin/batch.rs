@@ -19,12 +19,18 @@ pub(super) const KINDS: [Kind; 2] = [
         .defaults(default_job)
         .prepares(select_own_pods)
         .checks(check_job)
-        .checks_update(check_job_update),
+        .checks_update(check_job_update)
+        .warns(|job| warnings(&job.field("spec"))),
     Kind::plain("batch", "CronJob")
         .counted()
         .defaults(default_cron_job)
-        .checks(check_cron_job),
+        .checks(check_cron_job)
+        .warns(|job| warnings(&job.field("spec").field("jobTemplate").field("spec"))),
 ];
+
+fn warnings(job_spec: &At<'_>) -> Vec<String> {
+    pods::warnings(&job_spec.field("template").field("spec"))
+}
 
 fn default_job(job: &mut Value) {
     let labels = job["spec"]["template"]["metadata"]["labels"].clone();

@@ -21,12 +21,14 @@ pub(crate) struct Kind {
     pub(crate) kind: &'static str,
     name: NameRule,
     counted: bool,
+    counts_annotations: bool,
     keeps_status: bool,
     default: fn(&mut Value),
     prepare: fn(&mut Value, &dyn Surroundings),
     prepare_update: fn(&mut Value, &Value, &dyn Surroundings),
     validate: fn(&At<'_>, &mut Faults),
     validate_update: fn(&At<'_>, &At<'_>, &mut Faults),
+    warn: fn(&At<'_>) -> Vec<String>,
 }
 
 impl Kind {
@@ -37,12 +39,14 @@ impl Kind {
             kind,
             name: names::subdomain_name,
             counted: false,
+            counts_annotations: false,
             keeps_status: false,
             default: |_| {},
             prepare: |_, _| {},
             prepare_update: |_, _, _| {},
             validate: |_, _| {},
             validate_update: |_, _, _| {},
+            warn: |_| Vec::new(),
         }
     }
 
@@ -54,6 +58,12 @@ impl Kind {
     /// `metadata.generation` counts the changes of everything but metadata and status.
     pub(crate) const fn counted(mut self) -> Self {
         self.counted = true;
+        self
+    }
+
+    /// The generation counts the changes of annotations, too.
+    pub(crate) const fn counts_annotations(mut self) -> Self {
+        self.counts_annotations = true;
         self
     }
 
@@ -95,6 +105,12 @@ impl Kind {
         self.validate_update = validate;
         self
     }
+
+    /// What is remarked on, though not refused, in an object with a new generation.
+    pub(crate) const fn warns(mut self, warn: fn(&At<'_>) -> Vec<String>) -> Self {
+        self.warn = warn;
+        self
+    }
 }
 
 /// A kind together with its type and scope: what the verbs work with.
@@ -110,6 +126,12 @@ impl BuiltIn {
             Shape::Struct(fields) => fields.fields.contains_key("status"),
             _ => false,
         }
+    }
+
+    fn counts_change(&self, new: &Value, old: &Value) -> bool {
+        let annotations = |object: &Value| object["metadata"].get("annotations").cloned();
+        differs_beyond_metadata(new, old)
+            || (self.kind.counts_annotations && annotations(new) != annotations(old))
     }
 
     fn validate_own(&self, object: &Value) -> Faults {
@@ -150,7 +172,7 @@ impl Strategy for BuiltIn {
                     new["status"] = status.clone();
                 }
                 (self.kind.prepare_update)(new, old, around);
-                if self.kind.counted && differs_beyond_metadata(new, old) {
+                if self.kind.counted && self.counts_change(new, old) {
                     let generation = old["metadata"]["generation"].as_i64().unwrap_or(0);
                     set_generation(new, Some(generation + 1));
                 }
@@ -178,6 +200,14 @@ impl Strategy for BuiltIn {
             errors.extend(faults.0);
         }
         errors
+    }
+
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        let generation = |object: &Value| object["metadata"]["generation"].as_i64();
+        if old.is_some_and(|old| generation(old) == generation(new)) {
+            return Vec::new();
+        }
+        (self.kind.warn)(&At::root(new))
     }
 }
 

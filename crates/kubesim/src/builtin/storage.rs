@@ -155,7 +155,8 @@ fn default_volume(volume: &mut Value) {
 }
 
 fn prepare_volume(volume: &mut Value, _around: &dyn Surroundings) {
-    volume["status"] = json!({"phase": "Pending"});
+    let since = volume["metadata"]["creationTimestamp"].clone();
+    volume["status"] = json!({"phase": "Pending", "lastPhaseTransitionTime": since});
     protect(volume, "kubernetes.io/pv-protection");
 }
 

@@ -9,35 +9,47 @@ use super::{fill, names, pods, selectors};
 use crate::field_error::FieldError;
 use crate::strategy::Surroundings;
 
+const TEMPLATE_COUNT: &str = "deprecated.daemonset.template.generation";
+
 pub(super) const KINDS: [Kind; 5] = [
     Kind::plain("apps", "Deployment")
         .counted()
+        .counts_annotations()
         .defaults(default_deployment)
         .checks(check_deployment)
-        .checks_update(selector_is_immutable),
+        .checks_update(selector_is_immutable)
+        .warns(warnings),
     Kind::plain("apps", "ReplicaSet")
         .counted()
         .defaults(default_replicas)
         .checks(check_replica_set)
-        .checks_update(selector_is_immutable),
+        .checks_update(selector_is_immutable)
+        .warns(warnings),
     Kind::plain("apps", "StatefulSet")
         .named(names::label_name)
         .counted()
         .defaults(default_stateful_set)
         .checks(check_stateful_set)
-        .checks_update(check_stateful_set_update),
+        .checks_update(check_stateful_set_update)
+        .warns(warnings),
     Kind::plain("apps", "DaemonSet")
         .counted()
         .defaults(default_daemon_set)
         .prepares(|set, _| count_template(set, 1))
         .prepares_update(count_changed_template)
         .checks(check_daemon_set)
-        .checks_update(selector_is_immutable),
+        .checks_update(selector_is_immutable)
+        .warns(warnings),
     Kind::plain("", "ReplicationController")
         .counted()
         .defaults(default_replication_controller)
-        .checks(check_replication_controller),
+        .checks(check_replication_controller)
+        .warns(warnings),
 ];
+
+fn warnings(workload: &At<'_>) -> Vec<String> {
+    pods::warnings(&workload.field("spec").field("template").field("spec"))
+}
 
 fn spec_of(object: &mut Value) -> Option<&mut Value> {
     let spec = fill::part(object, "spec")?;
@@ -86,21 +98,24 @@ fn default_daemon_set(set: &mut Value) {
         &json!({"maxSurge": 0, "maxUnavailable": 1}),
     );
     fill::absent(spec, "revisionHistoryLimit", 10);
+    count_template(set, template_count(set));
 }
 
-/// Daemon sets once counted the changes of their template; the number lives on as an annotation.
+/// Daemon sets once counted the changes of their template; the number lives on as an annotation,
+/// which even those objects have that do not say so.
 fn count_template(set: &mut Value, number: i64) {
     fill::absent(&mut set["metadata"], "annotations", json!({}));
-    let name = "deprecated.daemonset.template.generation";
-    set["metadata"]["annotations"][name] = number.to_string().into();
+    set["metadata"]["annotations"][TEMPLATE_COUNT] = number.to_string().into();
+}
+
+fn template_count(set: &Value) -> i64 {
+    let text = set["metadata"]["annotations"][TEMPLATE_COUNT].as_str();
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 fn count_changed_template(set: &mut Value, old: &Value, _around: &dyn Surroundings) {
-    let name = "deprecated.daemonset.template.generation";
-    let before = old["metadata"]["annotations"][name].as_str();
-    let before = before.and_then(|text| text.parse().ok()).unwrap_or(0);
     let changed = i64::from(set["spec"]["template"] != old["spec"]["template"]);
-    count_template(set, before + changed);
+    count_template(set, template_count(old) + changed);
 }
 
 fn default_stateful_set(set: &mut Value) {

@@ -26,6 +26,7 @@ fn answer(definition: &Definition, given: &Value) -> Value {
     let mut object = given.clone();
     object["metadata"]["namespace"] = "default".into();
     structural::prune(&strategy.schema(), &mut object);
+    structural::drop_nulls(&strategy.schema(), &mut object);
     strategy.default(&mut object);
     strategy.prepare_create(&mut object, &Nothing);
     let errors = strategy.validate_create(&object);

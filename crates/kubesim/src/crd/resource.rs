@@ -174,6 +174,7 @@ fn integer_at(object: &Value, path: &str) -> Result<Option<i64>, String> {
                 Some(found) => at = found,
                 None => return Ok(None),
             },
+            Value::Null => return Ok(None),
             other => return Err(mismatch(other, "map[string]interface{}")),
         }
     }

@@ -171,14 +171,9 @@ fn format(node: &Value) -> Option<String> {
 }
 
 fn combinators(node: &Value) -> Option<Box<Combinators>> {
-    // The two spellings of "integer or string" say nothing that the flag does not say.
-    let is_int_or_string = is(node, "x-kubernetes-int-or-string");
     let all = |name: &str| -> Vec<Schema> {
         let nodes = node[name].as_array().into_iter().flatten();
-        nodes
-            .filter(|n| !(is_int_or_string && is_type_alternative(n)))
-            .map(read)
-            .collect()
+        nodes.map(read).collect()
     };
     let combinators = Combinators {
         all_of: all("allOf"),
@@ -187,11 +182,6 @@ fn combinators(node: &Value) -> Option<Box<Combinators>> {
         not: node.get("not").map(read),
     };
     (combinators != Combinators::default()).then(|| Box::new(combinators))
-}
-
-fn is_type_alternative(node: &Value) -> bool {
-    let keys = node.as_object().map_or(0, serde_json::Map::len);
-    keys == 1 && (node.get("type").is_some() || node.get("anyOf").is_some())
 }
 
 fn is(node: &Value, flag: &str) -> bool {

@@ -179,12 +179,21 @@ fn blank(schema: &Schema) -> Option<&'static Value> {
     static ZERO: LazyLock<Value> = LazyLock::new(|| Value::from(0));
     match &schema.resolved().shape {
         Shape::Struct(_) => Some(&EMPTY),
+        Shape::Scalar(Scalar::String) if is_time(schema) => Some(&NULL),
         Shape::Scalar(Scalar::String) => Some(&TEXT),
         Shape::Scalar(Scalar::Boolean) => Some(&FALSE),
         Shape::Scalar(Scalar::Integer | Scalar::Number) => Some(&ZERO),
         Shape::Scalar(Scalar::IntOrString | Scalar::Untyped) => None,
         Shape::Map { .. } | Shape::List { .. } | Shape::Any | Shape::Named(_) => Some(&NULL),
     }
+}
+
+/// Times are held as structs that have no text when they are not set.
+fn is_time(schema: &Schema) -> bool {
+    let limits = schema.resolved().limits.as_ref();
+    limits
+        .and_then(|limits| limits.format.as_deref())
+        .is_some_and(|format| format.starts_with("date-time"))
 }
 
 /// All items of one identity on both sides; more than one on a side is a duplicate.

@@ -2,22 +2,19 @@
 
 use serde_json::{Map, Value};
 
+use super::nulls::is_stray_null;
 use crate::schema::{Schema, Shape, Struct};
 
 /// Gives absent fields their defaults, at every depth. A null where the schema allows none
-/// counts as absent.
+/// counts as absent; without a default it stays.
 pub fn default(schema: &Schema, value: &mut Value) {
     match (&schema.resolved().shape, value) {
         (Shape::Struct(fields), Value::Object(object)) => default_fields(fields, object),
         (Shape::Map { values, .. }, Value::Object(object)) => {
-            object.retain(|_, value| replace_null(values, value));
-            object.values_mut().for_each(|value| default(values, value));
+            object.values_mut().for_each(|value| fill(values, value));
         }
         (Shape::List { items, .. }, Value::Array(list)) => {
-            for item in list {
-                replace_null(items, item);
-                default(items, item);
-            }
+            list.iter_mut().for_each(|item| fill(items, item));
         }
         _ => {}
     }
@@ -25,29 +22,19 @@ pub fn default(schema: &Schema, value: &mut Value) {
 
 fn default_fields(schema: &Struct, object: &mut Map<String, Value>) {
     for (name, field) in &schema.fields {
-        let known = object.get_mut(&**name);
-        let keep = known.map(|value| replace_null(field, value));
-        match (keep, &field.default) {
-            (Some(false), _) => drop(object.remove(&**name)),
-            (None, Some(default)) => drop(object.insert(name.to_string(), default.clone())),
-            _ => {}
+        if let (None, Some(default)) = (object.get(&**name), &field.default) {
+            object.insert(name.to_string(), default.clone());
         }
         if let Some(value) = object.get_mut(&**name) {
-            default(field, value);
+            fill(field, value);
         }
     }
 }
 
-/// Puts the default in the place of a null that may not stay; false if there is no default.
-fn replace_null(schema: &Schema, value: &mut Value) -> bool {
-    if !value.is_null() || schema.nullable || matches!(schema.resolved().shape, Shape::Any) {
-        return true;
+/// Puts the default in the place of a null that may not stay, then looks further down.
+fn fill(schema: &Schema, value: &mut Value) {
+    if let (true, Some(default)) = (is_stray_null(schema, value), &schema.default) {
+        *value = default.clone();
     }
-    match &schema.default {
-        Some(default) => {
-            *value = default.clone();
-            true
-        }
-        None => false,
-    }
+    default(schema, value);
 }

@@ -2,7 +2,7 @@
 //! rest.
 //!
 //! ```text
-//! value -> prune -> canonicalise (built-in) or default (custom) -> validate
+//! value -> prune -> canonicalise (built-in), or drop_nulls and default (custom) -> validate
 //! ```
 //!
 //! Start with [`prune`], the plainest walk; [`canonicalise`] is the one that only built-in types
@@ -14,12 +14,14 @@ mod default;
 mod embedded;
 mod formats;
 mod lists;
+mod nulls;
 mod prune;
 mod validate;
 
 pub use canonical::canonicalise;
 pub use decode::type_mismatch;
 pub use default::default;
+pub use nulls::drop_nulls;
 pub use prune::prune;
 pub use validate::validate;
 

@@ -136,26 +136,28 @@ fn is_whole_number(value: &Value) -> bool {
 }
 
 fn check_text(limits: &Limits, text: &str, path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    let length = text.chars().count() as u64;
-    if let Some(limit) = limits.max_length.filter(|limit| length > *limit) {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        errors.push(FieldError::too_long(path, limit));
-    }
-    if let Some(limit) = limits.min_length.filter(|limit| length < *limit) {
-        let detail = format!(
-            "{} in body should be at least {limit} chars long",
-            named(path)
-        );
-        errors.push(FieldError::invalid(path, text, detail));
-    }
-    if let Some(pattern) = limits.pattern.as_ref().filter(|p| !p.matches(text)) {
-        let detail = format!("{} in body should match '{pattern}'", named(path));
-        errors.push(FieldError::invalid(path, text, detail));
-    }
+    errors.extend(check_writing(limits, text, path));
     if let Some(format) = limits.format.as_ref().filter(|f| !formats::fits(f, text)) {
         let detail = format!("{} in body must be of type {format}: {text:?}", named(path));
         errors.push(FieldError::type_invalid(path, text, detail));
     }
+}
+
+/// Length and pattern; the first fault is the only one that is told.
+fn check_writing(limits: &Limits, text: &str, path: &Path<'_>) -> Option<FieldError> {
+    let length = text.chars().count() as u64;
+    if let Some(limit) = limits.max_length.filter(|limit| length > *limit) {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        return Some(FieldError::too_long(path, limit));
+    }
+    if let Some(limit) = limits.min_length.filter(|limit| length < *limit) {
+        let name = named(path);
+        let detail = format!("{name} in body should be at least {limit} chars long");
+        return Some(FieldError::invalid(path, text, detail));
+    }
+    let pattern = limits.pattern.as_ref().filter(|p| !p.matches(text))?;
+    let detail = format!("{} in body should match '{pattern}'", named(path));
+    Some(FieldError::invalid(path, text, detail))
 }
 
 fn check_number(limits: &Limits, value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {

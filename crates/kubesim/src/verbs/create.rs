@@ -1,7 +1,6 @@
 //! Creating an object.
 
 use super::Call;
-use super::present::Shown;
 use super::writing::Writing;
 use crate::reply::Reply;
 use crate::request::WriteOptions;
@@ -11,9 +10,8 @@ impl Call<'_> {
     pub(super) fn create(&self) -> Result<Reply, ApiError> {
         let options = WriteOptions::read(&self.request.query, "CreateOptions")?;
         let sent = self.sent(options.validation)?;
-        let object = self.writing("", &options).create(sent.object)?;
-        let shown = Shown::alone(&object, &self.resource, self.accept.form);
-        Ok(Reply::with_code(201, &shown).warning(sent.warnings))
+        let written = self.writing("", &options).create(sent.object)?;
+        Ok(self.written(written, sent.warnings))
     }
 
     /// Writing as this request's client.

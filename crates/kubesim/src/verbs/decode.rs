@@ -88,7 +88,8 @@ pub(super) fn typed(
     judge(resource, faults, validation).map(|warnings| Sent { object, warnings })
 }
 
-/// Drops fields that the schema does not know, having seen that the others fit their types.
+/// Drops fields that the schema does not know, and nulls that it does not allow, having seen that
+/// the others fit their types.
 pub(super) fn drop_unknown(
     resource: &ResourceType,
     object: &mut Value,
@@ -101,7 +102,11 @@ pub(super) fn drop_unknown(
     if let Some(complaint) = complaint {
         return Err(complaint);
     }
-    Ok(structural::prune(&schema, object))
+    let unknown = structural::prune(&schema, object);
+    if resource.is_custom() {
+        structural::drop_nulls(&schema, object);
+    }
+    Ok(unknown)
 }
 
 /// The metadata of custom resources is of a built-in type too.

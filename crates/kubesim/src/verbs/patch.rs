@@ -51,7 +51,7 @@ impl Call<'_> {
                 self.as_target(patched, name).map(Change::Replaced)
             })?,
         };
-        Ok(self.written(&written).warning(warnings))
+        Ok(self.written(written, warnings))
     }
 
     fn patch_kind(&self) -> Result<Kind, ApiError> {

@@ -24,14 +24,15 @@ impl Call<'_> {
                 }
                 Ok(Change::Replaced(sent.object.clone()))
             })?;
-        Ok(self.written(&written).warning(sent.warnings))
+        Ok(self.written(written, sent.warnings))
     }
 
-    /// The answer to an update or a patch.
-    pub(super) fn written(&self, written: &Written) -> Reply {
+    /// The answer to a write, with what was to be said of the request and of the object.
+    pub(super) fn written(&self, written: Written, mut warnings: Vec<String>) -> Reply {
         let code = if written.created { 201 } else { 200 };
         let shown = Shown::alone(&written.object, &self.resource, self.accept.form);
-        Reply::with_code(code, &shown)
+        warnings.extend(written.warnings);
+        Reply::with_code(code, &shown).warning(warnings)
     }
 
     fn may_create_by_update(&self, name: &str, subresource: &str) -> Result<(), ApiError> {

@@ -66,15 +66,17 @@ impl Change {
 pub(crate) struct Written {
     pub(crate) object: Object,
     pub(crate) created: bool,
+    /// What the client is told of it.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Writing<'_> {
     /// Creates an object in the namespace that it names.
-    pub(crate) fn create(&self, object: Value) -> Result<Object, ApiError> {
+    pub(crate) fn create(&self, object: Value) -> Result<Written, ApiError> {
         self.create_from(Change::Replaced(object))
     }
 
-    fn create_from(&self, mut change: Change) -> Result<Object, ApiError> {
+    fn create_from(&self, mut change: Change) -> Result<Written, ApiError> {
         let strategy = self.resource.strategy();
         let revised = change.drop_what_the_server_sets();
         let mut object = self.typed(None, change);
@@ -89,7 +91,12 @@ impl Writing<'_> {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(ApiError::internal(message));
         }
-        self.commit_new(object, drawn)
+        let object = self.commit_new(object, drawn)?;
+        Ok(Written {
+            warnings: strategy.warnings(&object, None),
+            object,
+            created: true,
+        })
     }
 
     /// Completes a name of which only the beginning was given; whether it was.
@@ -154,17 +161,14 @@ impl Writing<'_> {
                 match self.create_from(change(None)?) {
                     // Somebody else was quicker; now there is something to change.
                     Err(error) if error.reason == "AlreadyExists" => continue,
-                    created => {
-                        return Ok(Written {
-                            object: created?,
-                            created: true,
-                        });
-                    }
+                    created => return created,
                 }
             };
             let change = change(Some(&live))?;
             if let Some(object) = self.update_once(key, &live, change)? {
+                let strategy = self.resource.strategy();
                 return Ok(Written {
+                    warnings: strategy.warnings(&object, Some(&live)),
                     object,
                     created: false,
                 });

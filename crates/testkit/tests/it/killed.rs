@@ -18,7 +18,7 @@ async fn holds_a_server() {
                 "directory={}",
                 server.directory().expect("it is private").display()
             );
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
         Err(PostgresError::NotInstalled) => println!("directory="),
         Err(error) => panic!("{error:?}"),

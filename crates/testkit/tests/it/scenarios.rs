@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_testkit::Cluster;
 use evenkeel_testkit::scenario::{Clients, Library, Recording, differences, play_all};
+use evenkeel_testkit::{Cluster, note};
 
 /// What differs between two runs, as lines to read.
 fn disagreements(expected: &Recording, found: &Recording) -> Vec<(String, Vec<String>)> {
@@ -47,6 +47,27 @@ fn every_scenario_has_a_name_of_its_own_and_a_record() {
     assert_eq!(namespaces.len(), library.scenarios.len());
     let recorded: BTreeSet<String> = library.recording().unwrap().into_keys().collect();
     assert_eq!(ids, recorded);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_simulator_agrees_with_the_record_or_lists_a_gap() {
+    let library = Library::open().unwrap();
+    let scenarios = &library.scenarios;
+    let simulated = async |_: &_| Clients::of_simulated();
+    let played = play_all(scenarios, &library.definitions, 2, simulated).await;
+    let wrong = disagreements(&library.recording().unwrap(), &played);
+    let gaps = library.gaps().unwrap();
+    let (listed, unlisted): (Vec<_>, Vec<_>) =
+        wrong.into_iter().partition(|(id, _)| gaps.contains(id));
+    let (all, known) = (played.len(), listed.len());
+    note(&format!(
+        "kubesim: {all} scenarios compared with Kubernetes 1.36.4, {} agree, {known} are listed gaps",
+        all - known - unlisted.len()
+    ));
+    assert!(unlisted.is_empty(), "{}", report(&unlisted));
+    let listed: BTreeSet<String> = listed.into_iter().map(|(id, _)| id).collect();
+    assert_eq!(listed, gaps, "GAPS.md lists scenarios that agree by now");
+    assert!(known * 20 <= all, "more than 5 % of the scenarios are gaps");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,6 +6,7 @@ mod defaults;
 mod probes;
 mod spec;
 mod volumes;
+mod warnings;
 
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ use crate::strategy::Surroundings;
 
 pub(super) use defaults::default_template;
 pub(super) use spec::check_spec;
+pub(super) use warnings::of_spec as warnings;
 
 pub(super) const KINDS: [Kind; 2] = [
     Kind::plain("", "Pod")
@@ -25,7 +27,8 @@ pub(super) const KINDS: [Kind; 2] = [
         .defaults(defaults::default_pod)
         .prepares(prepare)
         .checks(|pod, faults| check_spec(&pod.field("spec"), faults))
-        .checks_update(check_update),
+        .checks_update(check_update)
+        .warns(|pod| warnings(&pod.field("spec"))),
     Kind::plain("", "PodTemplate")
         .counted()
         .defaults(|object| {
@@ -33,7 +36,8 @@ pub(super) const KINDS: [Kind; 2] = [
                 default_template(template);
             }
         })
-        .checks(|object, faults| check_template(&object.field("template"), faults)),
+        .checks(|object, faults| check_template(&object.field("template"), faults))
+        .warns(|object| warnings(&object.field("template").field("spec"))),
 ];
 
 /// A template: metadata that may be in it, and the spec.

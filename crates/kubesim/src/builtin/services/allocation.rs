@@ -12,6 +12,8 @@ use crate::strategy::Surroundings;
 /// 10.96.0.0/12, without the network's own address, the API server's and the last one.
 const FIRST_ADDRESS: u32 = 0x0a60_0002;
 const ADDRESSES: u32 = (1 << 20) - 3;
+const SINGLE_STACK: &str = "SingleStack";
+const DUAL_STACK: &str = "RequireDualStack";
 const FIRST_PORT: u32 = 30_000;
 const PORTS: u32 = 2_768;
 
@@ -63,8 +65,34 @@ fn assign_address(spec: &mut Value, taken: &Taken, seed: u64) {
     }
     let address = spec["clusterIP"].clone();
     fill::absent(spec, "clusterIPs", json!([address]));
+    assign_families(spec);
+}
+
+/// A cluster of one family gives one family, but a service that has neither an address nor pods
+/// may speak of both.
+fn assign_families(spec: &mut Value) {
+    let is_free = is_free_of_families(spec);
+    let policy = if is_free { DUAL_STACK } else { SINGLE_STACK };
+    fill::absent(spec, "ipFamilyPolicy", policy);
     fill::absent(spec, "ipFamilies", json!(["IPv4"]));
-    fill::absent(spec, "ipFamilyPolicy", "SingleStack");
+    let is_single = fill::text(spec, "ipFamilyPolicy") == SINGLE_STACK;
+    let Some(families) = spec["ipFamilies"].as_array_mut() else {
+        return;
+    };
+    if is_free && !is_single && families.len() == 1 {
+        let other = if families[0] == "IPv4" {
+            "IPv6"
+        } else {
+            "IPv4"
+        };
+        families.push(other.into());
+    }
+}
+
+/// Headless and without a selector: what such a service says of families is nobody's concern.
+pub(super) fn is_free_of_families(spec: &Value) -> bool {
+    let selects = spec["selector"].as_object().is_some_and(|s| !s.is_empty());
+    fill::text(spec, "clusterIP") == "None" && !selects
 }
 
 fn assign_ports(spec: &mut Value, taken: &Taken, seed: u64) {
@@ -99,21 +127,29 @@ fn needs_ports(spec: &Value) -> bool {
 }
 
 fn keep_address(spec: &mut Value, before: &Value) {
-    if !fill::text(spec, "clusterIP").is_empty() {
-        return;
-    }
-    for name in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+    let address = fill::text(before, "clusterIP").to_owned();
+    fill::empty(spec, "clusterIP", address);
+    for name in ["clusterIPs", "ipFamilyPolicy"] {
         if let Some(value) = before.get(name) {
             fill::absent(spec, name, value.clone());
         }
+    }
+    // A client that changes the one field means the other, too.
+    if spec["clusterIP"] != before["clusterIP"] && spec["clusterIPs"] == before["clusterIPs"] {
+        spec["clusterIPs"] = json!([spec["clusterIP"]]);
+    }
+    if fill::text(spec, "ipFamilyPolicy") == SINGLE_STACK
+        && spec["ipFamilies"] == before["ipFamilies"]
+        && let Some(families) = spec["ipFamilies"].as_array_mut()
+    {
+        families.truncate(1);
     }
 }
 
 fn keep_ports(spec: &mut Value, before: &Value) {
     for port in fill::each(spec, "ports") {
         let same = before["ports"].as_array().into_iter().flatten();
-        let mut same =
-            same.filter(|old| old["port"] == port["port"] && old["protocol"] == port["protocol"]);
+        let mut same = same.filter(|old| fill::text(old, "name") == fill::text(port, "name"));
         if let Some(number) = same.next().and_then(|old| old.get("nodePort")) {
             fill::absent(port, "nodePort", number.clone());
         }

@@ -9,12 +9,16 @@ use super::super::at::At;
 use super::super::metadata;
 use super::super::names;
 use super::super::rules::Faults;
+use super::allocation::is_free_of_families;
 use crate::field_error::FieldError;
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
 pub(super) fn check(service: &At<'_>, faults: &mut Faults) {
     let spec = service.field("spec");
+    if !check_families(&spec, faults) {
+        return;
+    }
     let kind = spec.field("type");
     let headless = spec.field("clusterIP").text() == "None";
     if spec.field("ports").is_empty() && !headless && kind.text() != "ExternalName" {
@@ -30,6 +34,26 @@ pub(super) fn check(service: &At<'_>, faults: &mut Faults) {
     check_affinity(&spec, faults);
     check_addresses(&spec, faults);
     check_policies(&spec, faults);
+}
+
+/// Families are allocated before anything else is judged, so a fault there hides all others.
+fn check_families(spec: &At<'_>, faults: &mut Faults) -> bool {
+    if spec.field("type").text() == "ExternalName" || is_free_of_families(spec.value) {
+        return true;
+    }
+    let mut fits = true;
+    for family in spec.field("ipFamilies").items() {
+        if family.text() == "IPv6" {
+            faults.add(family.invalid("not configured on this cluster"));
+            fits = false;
+        }
+    }
+    let policy = spec.field("ipFamilyPolicy");
+    if policy.text() == "RequireDualStack" {
+        faults.add(policy.invalid("this cluster is not configured for dual-stack services"));
+        fits = false;
+    }
+    fits
 }
 
 fn check_type(spec: &At<'_>, faults: &mut Faults) {
@@ -173,7 +197,7 @@ fn check_policies(spec: &At<'_>, faults: &mut Faults) {
 pub(super) fn check_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     let (spec, before) = (new.field("spec"), old.field("spec"));
     let named = |spec: &At<'_>| spec.field("type").text() == "ExternalName";
-    if named(&spec) || named(&before) {
+    if named(&spec) || named(&before) || !check_families(&spec, &mut Faults::default()) {
         return;
     }
     let (address, was) = (spec.field("clusterIP"), before.field("clusterIP"));
