@@ -66,7 +66,7 @@ fn as_text(options: &UpOptions, data: &DataDir, clusters: &[RunningCluster]) -> 
     if let Some(first) = clusters.first() {
         let kubeconfig = first.kubeconfig.display();
         text += &format!(
-            "\nTry, in another terminal:\n  export KUBECONFIG={kubeconfig}\n  kubectl create configmap hello --from-literal=who=world\n  kubectl get configmap hello -o yaml\n"
+            "\nTry, in another terminal:\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces\n  kubectl apply --server-side --validate=false -f YOUR.yaml\n"
         );
     }
     text += "\nCtrl-C stops everything.\n";
