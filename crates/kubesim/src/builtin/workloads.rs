@@ -104,8 +104,13 @@ fn default_daemon_set(set: &mut Value) {
 /// Daemon sets once counted the changes of their template; the number lives on as an annotation,
 /// which even those objects have that do not say so.
 fn count_template(set: &mut Value, number: i64) {
-    fill::absent(&mut set["metadata"], "annotations", json!({}));
-    set["metadata"]["annotations"][TEMPLATE_COUNT] = number.to_string().into();
+    let Some(metadata) = fill::part(set, "metadata") else {
+        return;
+    };
+    fill::absent(metadata, "annotations", json!({}));
+    if let Some(annotations) = fill::part(metadata, "annotations") {
+        annotations[TEMPLATE_COUNT] = number.to_string().into();
+    }
 }
 
 fn template_count(set: &Value) -> i64 {
