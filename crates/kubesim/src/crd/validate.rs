@@ -45,16 +45,12 @@ pub(crate) fn check(crd: &At<'_>, faults: &mut Faults) {
     check_hoisted(&spec, faults);
     check_conversion(&spec.field("conversion"), faults);
     check_approval(crd, faults);
-    let stored = versions_marked(&spec.field("versions"));
-    if stored == 0 {
-        let path = crd.path.child("status");
-        let detail = "must have at least one stored version";
-        faults.add(FieldError::invalid(
-            &path.child("storedVersions"),
-            Value::Null,
-            detail,
-        ));
-    }
+    let status = crd.field("status");
+    check_stored(
+        &spec.field("versions"),
+        &status.field("storedVersions"),
+        faults,
+    );
     if spec.field("preserveUnknownFields").is_true() {
         if has_defaults(&spec.value["versions"]) {
             let detail = "must be false in order to use defaults in the schema";
@@ -65,7 +61,7 @@ pub(crate) fn check(crd: &At<'_>, faults: &mut Faults) {
     }
 }
 
-/// What of a CRD may not change, and which versions may not go.
+/// What of a CRD may not change.
 pub(crate) fn check_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     let (spec, before) = (new.field("spec"), old.field("spec"));
     let (names, names_before) = (spec.field("names"), before.field("names"));
@@ -75,12 +71,6 @@ pub(crate) fn check_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     }
     faults.immutable(&spec.field("group"), &before.field("group"));
     faults.immutable(&names.field("plural"), &names_before.field("plural"));
-    let status = new.field("status");
-    check_stored(
-        &spec.field("versions"),
-        &status.field("storedVersions"),
-        faults,
-    );
 }
 
 fn is_established(crd: &At<'_>) -> bool {
@@ -91,7 +81,18 @@ fn is_established(crd: &At<'_>) -> bool {
         .any(|c| c.field("type").text() == "Established" && c.field("status").text() == "True")
 }
 
+/// The versions in which objects may be stored: the marked one among them, and none unknown.
 fn check_stored(versions: &At<'_>, stored: &At<'_>, faults: &mut Faults) {
+    if stored.is_empty() {
+        faults.add(stored.invalid("must have at least one stored version"));
+        return;
+    }
+    for version in versions.items().filter(|v| v.field("storage").is_true()) {
+        let name = text(version.value, "name");
+        if stored.items().all(|v| v.text() != name) {
+            faults.add(stored.invalid(format!("must have the storage version {name}")));
+        }
+    }
     let known: Vec<&str> = versions.items().map(|v| text(v.value, "name")).collect();
     for version in stored.items().filter(|v| !known.contains(&v.text())) {
         let name = version.text();

@@ -9,11 +9,13 @@
 
 mod json;
 mod merge_patch;
+mod written;
 
 use serde_json::Value;
 
 pub use json::JsonPatch;
 pub use merge_patch::MergePatch;
+pub(crate) use written::written;
 
 /// A decoded patch.
 #[derive(Debug, Clone, PartialEq)]

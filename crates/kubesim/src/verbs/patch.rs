@@ -45,7 +45,8 @@ impl Call<'_> {
             Kind::Apply => self.apply(name, &writing, &options)?,
             Kind::Json | Kind::Merge => writing.update(&self.key(name), |live| {
                 let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, name))?;
-                let patched = self.patched(kind, &in_version(live, &self.resource))?;
+                let live = in_version(live, &self.resource);
+                let patched = || self.patched(kind, &live);
                 let (patched, found) = self.retyped(patched, options.validation)?;
                 warnings = found;
                 self.as_target(patched, name).map(Change::Replaced)
@@ -79,22 +80,24 @@ impl Call<'_> {
     }
 
     /// The patched object taken for one of the resource. What is wrong with it is wrong with the
-    /// patch.
+    /// patch, and is told together with all that it led to.
     fn retyped(
         &self,
-        object: Value,
+        patched: impl Fn() -> Result<Value, ApiError>,
         validation: FieldValidation,
     ) -> Result<(Value, Vec<String>), ApiError> {
-        let text = object.to_string();
-        let faulty = |why: &str| {
-            let error = FieldError::invalid(&Path::field("patch"), text.as_str(), why);
-            ApiError::invalid("", "", "", &[error])
+        let faulty = |why: &str| match patched() {
+            Err(error) => error,
+            Ok(whole) => {
+                let error = FieldError::invalid(&Path::field("patch"), patch::written(&whole), why);
+                ApiError::invalid("", "", "", &[error])
+            }
         };
+        let mut object = patched()?;
         let kind = object["kind"].as_str().unwrap_or_default();
         if !self.resource.is_custom() && kind != &*self.resource.kind {
             return Err(faulty(&conversion_fault(&self.resource, kind)));
         }
-        let mut object = object;
         let unknown = drop_unknown(&self.resource, &mut object).map_err(|why| faulty(&why))?;
         let faults: Vec<String> = unknown
             .iter()
