@@ -89,7 +89,8 @@ fn schema_of(root: &Value) -> Option<std::sync::Arc<Schema>> {
         "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
         "versions": [version],
     });
-    let crd = json!({"metadata": {"name": "things.x.io"}, "spec": spec});
+    let status = json!({"storedVersions": ["v1"]});
+    let crd = json!({"metadata": {"name": "things.x.io"}, "spec": spec, "status": status});
     let definition = crd::compile(&crd).ok()?;
     Some(definition.versions.first()?.schema.clone())
 }
