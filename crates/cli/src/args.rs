@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -29,6 +30,8 @@ pub(crate) struct Invocation {
 pub(crate) enum Command {
     /// Run Evenkeel on this machine, with nothing else installed.
     Up(UpOptions),
+    /// Run the broker: the control plane that agents ask and people tell.
+    Broker(BrokerOptions),
     /// Print a script that completes commands in a shell.
     #[command(after_help = "Example:\n  source <(evenkeel completion bash)")]
     Completion {
@@ -65,6 +68,39 @@ pub(crate) struct UpOptions {
     /// How to tell what runs where.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub(crate) output: Output,
+}
+
+/// How to run a broker.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel broker                                     on 127.0.0.1:3000, SQLite in your data directory
+  evenkeel broker --listen 0.0.0.0:8443 --set server.tls.certificate=tls.crt --set server.tls.key=tls.key
+  evenkeel broker --database postgres://evenkeel@db/fleet
+  evenkeel broker --print-config                      what can be set, and what is
+
+Settings are taken from --config, then from variables such as EVENKEEL__LIMITS__BURST, then from --set,
+then from the other flags; the last one counts. The first start prints the administrator's key, once.")]
+pub(crate) struct BrokerOptions {
+    /// A file with settings, YAML or TOML.
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The address to listen on; port 0 takes a free one [default: 127.0.0.1:3000].
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// `sqlite://PATH` or `postgres://...` [default: a file in your data directory].
+    #[arg(long, value_name = "URL")]
+    pub(crate) database: Option<String>,
+
+    /// Set one thing, such as limits.burst=50; can be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Print the settings that would count, without secrets, and end.
+    #[arg(long)]
+    pub(crate) print_config: bool,
 }
 
 /// The form in which a command answers.

@@ -48,7 +48,9 @@ impl DataDir {
             path: path.to_owned(),
             source,
         };
-        fs::create_dir_all(path.join("clusters")).map_err(io)?;
+        for part in ["broker", "clusters"] {
+            fs::create_dir_all(path.join(part)).map_err(io)?;
+        }
         let lock = lock(path)?;
         check_format(path)?;
         Ok(Self {
@@ -60,6 +62,11 @@ impl DataDir {
     /// The directory itself.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A file that belongs to the broker.
+    pub(crate) fn of_broker(&self, file: &str) -> PathBuf {
+        self.path.join("broker").join(file)
     }
 
     /// A file that belongs to the cluster called `name`.

@@ -14,3 +14,9 @@ pub(crate) fn data_home() -> Option<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(non_empty("HOME")?).join(".local/share")))
 }
+
+/// Every variable that is text.
+pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
+    env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}

@@ -1,15 +1,17 @@
 //! The `evenkeel` command.
 //!
 //! ```text
-//! arguments, environment ──▶ args ──▶ one command (up, completion, version) ──▶ exit code
+//! arguments, environment ──▶ args ──▶ one command (up, broker, ...) ──▶ exit code
 //! ```
 //!
 //! This crate reads the environment, once, and passes settings on as values. Everything that a
 //! command does is in the module of its name; the library crates do the work.
 
 mod args;
+mod broker;
 mod data_dir;
 mod environment;
+mod signals;
 mod up;
 
 use std::io::Write;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Up(options) => runtime()?.block_on(up::run(options)),
+        Command::Broker(options) => runtime()?.block_on(broker::run(options)),
         Command::Completion { shell } => {
             let mut command = Invocation::command();
             clap_complete::generate(shell, &mut command, "evenkeel", &mut std::io::stdout());

@@ -1,29 +1,33 @@
 //! `evenkeel up`: all that there is, on this machine.
 
 mod cluster;
+mod port;
 mod screen;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use tokio::signal::unix::{SignalKind, signal};
+use evenkeel_broker::Config;
 
 use crate::args::UpOptions;
+use crate::broker::RunningBroker;
 use crate::data_dir::DataDir;
-use crate::environment;
+use crate::{environment, signals};
 use cluster::RunningCluster;
 
 /// Starts everything, says what runs where, and stays until it is told to stop.
 pub(crate) async fn run(options: UpOptions) -> anyhow::Result<()> {
     let home = Home::of(&options)?;
     let data = DataDir::open(home.path())?;
+    let broker = start_broker(&data).await?;
     let clusters = start_clusters(&options.clusters, &data).await?;
-    screen::show(&options, &data, &clusters)?;
-    wait_for_signal().await?;
+    screen::show(&options, &data, &broker, &clusters)?;
+    signals::told_to_stop().await?;
     screen::say_goodbye(&options, &data)?;
     for cluster in clusters {
         cluster.stop().await;
     }
+    broker.stop().await;
     Ok(())
 }
 
@@ -47,12 +51,21 @@ impl Home {
         }
     }
 
-    fn path(&self) -> &std::path::Path {
+    fn path(&self) -> &Path {
         match self {
             Self::Kept(path) => path,
             Self::Temporary(dir) => dir.path(),
         }
     }
+}
+
+async fn start_broker(data: &DataDir) -> anyhow::Result<RunningBroker> {
+    let listener = port::listen(&data.of_broker("port")).await?;
+    let mut config = Config::default();
+    let file = data.of_broker("evenkeel.db");
+    config.database.url = Some(format!("sqlite://{}", file.display()));
+    config.database.data_dir = file.parent().map(Path::to_owned);
+    RunningBroker::start(config, listener).await
 }
 
 async fn start_clusters(names: &[String], data: &DataDir) -> anyhow::Result<Vec<RunningCluster>> {
@@ -70,13 +83,4 @@ async fn start_clusters(names: &[String], data: &DataDir) -> anyhow::Result<Vec<
         clusters.push(cluster);
     }
     Ok(clusters)
-}
-
-/// Returns when somebody presses Ctrl-C or ends the process in good order.
-async fn wait_for_signal() -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        pressed = tokio::signal::ctrl_c() => pressed,
-        _ = terminate.recv() => Ok(()),
-    }
 }

@@ -1,23 +1,26 @@
 //! What `evenkeel up` tells people and programs.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::cluster::RunningCluster;
 use crate::args::{Output, UpOptions};
+use crate::broker::RunningBroker;
 use crate::data_dir::DataDir;
 
 /// Says what runs where and what to type next.
 pub(super) fn show(
     options: &UpOptions,
     data: &DataDir,
+    broker: &RunningBroker,
     clusters: &[RunningCluster],
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match options.output {
-        Output::Json => writeln!(out, "{}", as_json(data, clusters))?,
-        Output::Text => write!(out, "{}", as_text(options, data, clusters))?,
+        Output::Json => writeln!(out, "{}", as_json(data, broker, clusters))?,
+        Output::Text => write!(out, "{}", as_text(options, data, broker, clusters))?,
     }
     out.flush()
 }
@@ -35,7 +38,11 @@ pub(super) fn say_goodbye(options: &UpOptions, data: &DataDir) -> io::Result<()>
     writeln!(io::stdout(), "\nStopping; {what_stays}.")
 }
 
-fn as_json(data: &DataDir, clusters: &[RunningCluster]) -> serde_json::Value {
+fn as_json(
+    data: &DataDir,
+    broker: &RunningBroker,
+    clusters: &[RunningCluster],
+) -> serde_json::Value {
     let clusters: Vec<_> = clusters
         .iter()
         .map(|cluster| {
@@ -46,11 +53,19 @@ fn as_json(data: &DataDir, clusters: &[RunningCluster]) -> serde_json::Value {
             })
         })
         .collect();
-    json!({ "dataDir": data.path(), "clusters": clusters })
+    let broker = json!({ "url": broker.url(), "adminKeyFile": admin_key_file(data) });
+    json!({ "dataDir": data.path(), "broker": broker, "clusters": clusters })
 }
 
-fn as_text(options: &UpOptions, data: &DataDir, clusters: &[RunningCluster]) -> String {
-    let mut text = String::from("Evenkeel is up.\n\n");
+fn as_text(
+    options: &UpOptions,
+    data: &DataDir,
+    broker: &RunningBroker,
+    clusters: &[RunningCluster],
+) -> String {
+    let (url, key) = (broker.url(), admin_key_file(data));
+    let key = key.display();
+    let mut text = format!("Evenkeel is up.\n\n  broker     {url}\n  admin key  {key}\n\n");
     let width = clusters.iter().map(|cluster| cluster.name.len()).max();
     let width = width.unwrap_or_default().max("cluster".len());
     text += &format!("  {:width$}  {:24}  kubeconfig\n", "cluster", "address");
@@ -66,11 +81,15 @@ fn as_text(options: &UpOptions, data: &DataDir, clusters: &[RunningCluster]) -> 
     if let Some(first) = clusters.first() {
         let kubeconfig = first.kubeconfig.display();
         text += &format!(
-            "\nTry, in another terminal:\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces\n  kubectl apply --server-side --validate=false -f YOUR.yaml\n"
+            "\nTry, in another terminal:\n  curl -H \"Authorization: Bearer $(cat {key})\" {url}/api/v1/fleet\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces\n  kubectl apply --server-side --validate=false -f YOUR.yaml\n"
         );
     }
     text += "\nCtrl-C stops everything.\n";
     text
+}
+
+fn admin_key_file(data: &DataDir) -> PathBuf {
+    data.of_broker("admin-key")
 }
 
 fn fate(options: &UpOptions) -> &'static str {

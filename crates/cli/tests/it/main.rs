@@ -1,4 +1,5 @@
 //! The `evenkeel` command, run as a person runs it.
 
+mod broker;
 mod running;
 mod up;

@@ -71,20 +71,29 @@ impl Drop for Up {
 
 /// Sends one request and returns what came back.
 pub(crate) async fn request(method: Method, url: String, body: &str) -> (StatusCode, Value) {
+    request_as(method, url, "", body).await
+}
+
+/// Sends one request with a key.
+pub(crate) async fn request_as(
+    method: Method,
+    url: String,
+    key: &str,
+    body: &str,
+) -> (StatusCode, Value) {
     let client = Client::builder(TokioExecutor::new()).build_http();
     let request = Request::builder()
         .method(method)
         .uri(url)
         .header("content-type", "application/json")
+        .header("authorization", format!("Bearer {key}"))
         .body(Full::new(Bytes::from(body.to_owned())))
         .expect("a request");
     let response = client.request(request).await.expect("an answer");
     let status = response.status();
-    let bytes = response
-        .into_body()
-        .collect()
-        .await
-        .expect("a body")
-        .to_bytes();
-    (status, serde_json::from_slice(&bytes).unwrap_or_default())
+    let body = response.into_body().collect().await.expect("a body");
+    (
+        status,
+        serde_json::from_slice(&body.to_bytes()).unwrap_or_default(),
+    )
 }
