@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use serde::Deserialize;
 
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct Sample {
         server: Server,
@@ -185,15 +185,6 @@ mod tests {
     struct Server {
         port: u16,
         name: String,
-    }
-
-    impl Default for Sample {
-        fn default() -> Self {
-            Self {
-                server: Server::default(),
-                password: None,
-            }
-        }
     }
 
     impl Default for Server {
