@@ -29,15 +29,22 @@ pub(crate) enum Binaries {
 impl Binaries {
     /// What a developer named, or else what `make testbed` built.
     pub(crate) fn find() -> Result<Self, MissingBinaries> {
-        if let Some(apiserver) = environment::path("KUBE_APISERVER_BIN") {
-            let etcd =
-                environment::path("ETCD_BIN").unwrap_or_else(|| apiserver.with_file_name("etcd"));
-            return Ok(Self::Pair { apiserver, etcd });
+        let built = || built_testbed().map(Self::Testbed);
+        Self::named(environment::path)
+            .or_else(built)
+            .ok_or(MissingBinaries)
+    }
+
+    /// What the environment names.
+    fn named(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
+        match variable("KUBE_APISERVER_BIN") {
+            Some(apiserver) => {
+                let beside = || apiserver.with_file_name("etcd");
+                let etcd = variable("ETCD_BIN").unwrap_or_else(beside);
+                Some(Self::Pair { apiserver, etcd })
+            }
+            None => variable("KUBEBUILDER_ASSETS").map(Self::Assets),
         }
-        if let Some(directory) = environment::path("KUBEBUILDER_ASSETS") {
-            return Ok(Self::Assets(directory));
-        }
-        built_testbed().map(Self::Testbed).ok_or(MissingBinaries)
     }
 
     /// The beginning of the command line of a component, when it is there.
@@ -84,4 +91,48 @@ fn built_testbed() -> Option<PathBuf> {
         .status
         .success()
         .then(|| PathBuf::from(directory.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(variables: &[(&str, &str)]) -> Option<Binaries> {
+        let value = |name: &str| {
+            variables
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, v)| v.into())
+        };
+        Binaries::named(value)
+    }
+
+    #[test]
+    fn a_named_api_server_brings_the_etcd_beside_it() {
+        let found = named(&[
+            ("KUBE_APISERVER_BIN", "/k/kube-apiserver"),
+            ("KUBEBUILDER_ASSETS", "/a"),
+        ]);
+        let Some(Binaries::Pair { apiserver, etcd }) = found else {
+            panic!("{found:?}")
+        };
+        assert_eq!(apiserver, Path::new("/k/kube-apiserver"));
+        assert_eq!(etcd, Path::new("/k/etcd"));
+    }
+
+    #[test]
+    fn etcd_may_be_named_too() {
+        let found = named(&[
+            ("KUBE_APISERVER_BIN", "/k/kube-apiserver"),
+            ("ETCD_BIN", "/e/etcd"),
+        ]);
+        assert!(matches!(found, Some(Binaries::Pair { etcd, .. }) if etcd == Path::new("/e/etcd")));
+    }
+
+    #[test]
+    fn assets_are_a_directory() {
+        let found = named(&[("KUBEBUILDER_ASSETS", "/a")]);
+        assert!(matches!(found, Some(Binaries::Assets(path)) if path == Path::new("/a")));
+        assert!(named(&[]).is_none());
+    }
 }
