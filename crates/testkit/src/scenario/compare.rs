@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::runner::Reply;
+use super::reply::Reply;
 
 /// One place at which two runs of a scenario differ.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::model::{Action, Details, RequestLine, Scenario, Step, Until};
-use super::runner::Reply;
+use super::reply::Reply;
 
 /// A file of the suite cannot be used.
 #[derive(Debug, Error)]

@@ -12,15 +12,19 @@
 //! Read [`model`] for what a scenario can say, then [`runner`], [`normalise`] and [`compare`];
 //! [`library`] reads and writes the files.
 
+mod clients;
 pub mod compare;
 pub mod library;
 pub mod model;
 pub mod normalise;
 mod places;
+mod reply;
 pub mod runner;
 mod template;
 
+pub use clients::Clients;
 pub use compare::{Difference, differences};
 pub use library::{Library, Recording};
 pub use model::{Scenario, Step};
-pub use runner::{Clients, Reply, play_all, run};
+pub use reply::Reply;
+pub use runner::{play_all, run};

@@ -4,114 +4,22 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::BoxFuture;
-use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WARNING};
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::{Request, Response};
 use http_body_util::BodyExt;
-use kube::Client;
 use kube::client::Body;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::clients::Clients;
 use super::library::{Definitions, Recording};
 use super::model::{Action, Scenario, Step, Until};
 use super::normalise::Normaliser;
 use super::places;
+use super::reply::Reply;
 use super::template::Values;
-use crate::real::{RealCluster, RealClusterError, User};
 
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The clients of one cluster, one per user.
-#[derive(Clone)]
-pub struct Clients {
-    /// All rights.
-    pub admin: Client,
-    /// A user without rights.
-    pub agent: Client,
-    /// No user.
-    pub anonymous: Client,
-}
-
-impl std::fmt::Debug for Clients {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Clients")
-    }
-}
-
-impl Clients {
-    /// The clients of a real cluster.
-    pub async fn of_real(cluster: &RealCluster) -> Result<Self, RealClusterError> {
-        Ok(Self {
-            admin: cluster.raw_client(User::Admin).await?,
-            agent: cluster.raw_client(User::Agent).await?,
-            anonymous: cluster.raw_client(User::Anonymous).await?,
-        })
-    }
-
-    /// The clients of a new simulated cluster, which knows no users.
-    pub fn of_simulated() -> Self {
-        let cluster = evenkeel_kubesim::Cluster::new();
-        let client = |user| Client::new(cluster.view(user), "default");
-        Self {
-            admin: client("admin"),
-            agent: client("agent"),
-            anonymous: client("anonymous"),
-        }
-    }
-
-    fn of(&self, user: User) -> &Client {
-        match user {
-            User::Admin => &self.admin,
-            User::Agent => &self.agent,
-            User::Anonymous => &self.anonymous,
-        }
-    }
-}
-
-/// What the server said, as far as it is compared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Reply {
-    /// The status code; 0 when there was no reply at all.
-    pub status: u16,
-    /// The media type, unless it is JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub media: Option<String>,
-    /// `Warning` headers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-    /// The body: JSON, a list of watch events, or text.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub body: Value,
-}
-
-impl Reply {
-    fn none(reason: &str) -> Self {
-        Self {
-            status: 0,
-            media: None,
-            warnings: Vec::new(),
-            body: json!(reason),
-        }
-    }
-
-    fn head(response: &Response<Body>) -> Self {
-        let headers = response.headers();
-        let texts = |name| {
-            headers
-                .get_all(name)
-                .iter()
-                .filter_map(|value| value.to_str().ok())
-        };
-        let media = texts(CONTENT_TYPE).next().map(str::to_owned);
-        Self {
-            status: response.status().as_u16(),
-            media: media.filter(|media| media != "application/json"),
-            warnings: texts(WARNING).map(str::to_owned).collect(),
-            body: Value::Null,
-        }
-    }
-}
 
 /// Plays `scenario` and returns the normalised reply to every step.
 pub async fn run(scenario: &Scenario, definitions: &Definitions, clients: &Clients) -> Vec<Reply> {
@@ -324,8 +232,13 @@ impl Play<'_> {
 
 fn with_watch_parameters(step: &Step) -> Step {
     let mut step = step.clone();
+    // A watch that waits for so many events ends with the last one, however slow the machine is.
+    let seconds = match step.action {
+        Action::Watch(Some(_), _) => "20",
+        _ => "2",
+    };
     let target = &mut step.request.target;
-    for (key, value) in [("watch", "1"), ("timeoutSeconds", "3")] {
+    for (key, value) in [("watch", "1"), ("timeoutSeconds", seconds)] {
         if !target.contains(&format!("{key}=")) {
             target.push(if target.contains('?') { '&' } else { '?' });
             target.push_str(&format!("{key}={value}"));
