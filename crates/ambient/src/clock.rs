@@ -20,7 +20,10 @@ pub trait Clock: Debug + Send + Sync + 'static {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the clock"
+    )]
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }

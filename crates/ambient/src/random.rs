@@ -41,7 +41,10 @@ pub trait Random: Debug + Send + Sync + 'static {
 pub struct SystemRandom;
 
 impl Random for SystemRandom {
-    #[expect(clippy::disallowed_methods, reason = "the one place that draws real randomness")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that draws real randomness"
+    )]
     fn fill(&self, bytes: &mut [u8]) {
         rand::rng().fill_bytes(bytes);
     }

@@ -12,10 +12,6 @@
 //! Read [`run`] (how it starts), [`router`] (the route table), [`auth`] (who may do what), then
 //! [`fleet`] (how polls are answered from memory) and any noun in [`service`]. [`webhook`] and
 //! [`tasks`] work in the background.
-#![expect(
-    rustdoc::private_intra_doc_links,
-    reason = "the front page is for readers of the code"
-)]
 
 mod app;
 mod auth;

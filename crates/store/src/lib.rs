@@ -11,10 +11,6 @@
 //!
 //! Read [`writer`] first: it holds the idea. Then [`transaction`], [`noun::assignments`] (who is
 //! meant to hold what) and [`feed`] (how caches stay true); the other nouns follow one pattern.
-#![expect(
-    rustdoc::private_intra_doc_links,
-    reason = "the front page is for readers of the code"
-)]
 
 mod database;
 mod error;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use imbl::OrdMap;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -12,13 +11,13 @@ use super::event::stamp;
 use super::file::{FileError, Journal, Loaded};
 use super::state::{CommitError, Expect, State};
 use super::table::Table;
-use super::{Expired, Key, Object, ResourceId, Revision, Snapshot, Subscription};
+use super::{Expired, Key, Object, Objects, ResourceId, Revision, Snapshot, Subscription};
 
 /// All objects of a cluster at one revision, held for as long as somebody wants to look.
 #[derive(Debug, Clone, Default)]
 pub struct Pinned {
     revision: Revision,
-    objects: BTreeMap<ResourceId, OrdMap<Key, Object>>,
+    objects: BTreeMap<ResourceId, Objects>,
 }
 
 impl Pinned {
@@ -77,7 +76,7 @@ impl Store {
             ..State::default()
         };
         for ((resource, key), object) in objects {
-            state.table(&resource).objects.insert(key, object);
+            state.table(&resource).objects.insert_mut(key, object);
         }
         Ok(Self::of(state))
     }

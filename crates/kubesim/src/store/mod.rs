@@ -29,7 +29,7 @@ pub use handle::{Pinned, Store};
 pub use key::{Key, ResourceId};
 pub use state::CommitError;
 pub use subscription::Subscription;
-pub use table::{Expired, Snapshot};
+pub use table::{Expired, Objects, Snapshot};
 
 /// The cluster's one counter. The first commit makes revision 1.
 pub type Revision = u64;

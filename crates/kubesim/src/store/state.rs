@@ -119,7 +119,7 @@ impl State {
         let Some(journal) = &mut self.journal else {
             return;
         };
-        let live = self.tables.values().map(|table| table.objects.len()).sum();
+        let live = self.tables.values().map(|table| table.objects.size()).sum();
         if !journal.is_mostly_history(live) {
             return;
         }

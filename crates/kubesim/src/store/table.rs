@@ -3,10 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use rpds::RedBlackTreeMapSync;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{Event, Key, Object, Revision};
+
+/// Objects by key, in the order in which lists show them. A clone costs nothing and shares all
+/// that does not change.
+pub type Objects = RedBlackTreeMapSync<Key, Object>;
 
 /// The log no longer reaches back to the revision asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +28,7 @@ pub struct Snapshot {
     /// The cluster's revision when this was true.
     pub revision: Revision,
     /// The objects, in the order in which lists show them.
-    pub objects: OrdMap<Key, Object>,
+    pub objects: Objects,
 }
 
 impl Snapshot {
@@ -55,7 +59,7 @@ pub(super) struct Tail {
 /// The objects of one resource, their latest events, and who wants to hear of the next ones.
 #[derive(Debug)]
 pub(super) struct Table {
-    pub(super) objects: OrdMap<Key, Object>,
+    pub(super) objects: Objects,
     log: VecDeque<Arc<Event>>,
     /// Events up to and including this revision are no longer in the log.
     floor: Revision,
@@ -66,7 +70,7 @@ impl Table {
     /// An empty table that remembers everything after `floor`.
     pub(super) fn since(floor: Revision) -> Self {
         Self {
-            objects: OrdMap::new(),
+            objects: Objects::default(),
             log: VecDeque::new(),
             floor,
             listeners: Vec::new(),
@@ -105,7 +109,7 @@ impl Table {
     }
 
     /// The objects as they were at `revision`.
-    pub(super) fn objects_at(&self, revision: Revision) -> Result<OrdMap<Key, Object>, Expired> {
+    pub(super) fn objects_at(&self, revision: Revision) -> Result<Objects, Expired> {
         self.reaches(revision)?;
         let mut objects = self.objects.clone();
         for event in self
@@ -144,9 +148,11 @@ impl Table {
 }
 
 /// Puts `object` at `key`, or nothing.
-fn restore(objects: &mut OrdMap<Key, Object>, key: &Key, object: Option<&Object>) {
+fn restore(objects: &mut Objects, key: &Key, object: Option<&Object>) {
     match object {
-        Some(object) => objects.insert(key.clone(), object.clone()),
-        None => objects.remove(key),
-    };
+        Some(object) => objects.insert_mut(key.clone(), object.clone()),
+        None => {
+            objects.remove_mut(key);
+        }
+    }
 }

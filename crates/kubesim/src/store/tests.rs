@@ -208,7 +208,7 @@ proptest! {
     }
 }
 
-fn replay(store: &Store, list: &Snapshot) -> imbl::OrdMap<Key, super::Object> {
+fn replay(store: &Store, list: &Snapshot) -> super::Objects {
     let mut objects = list.objects.clone();
     let mut events = store.subscribe(&maps(), list.revision).unwrap();
     let mut last: Revision = list.revision;
@@ -216,9 +216,11 @@ fn replay(store: &Store, list: &Snapshot) -> imbl::OrdMap<Key, super::Object> {
         assert!(event.revision > last, "revisions only grow");
         last = event.revision;
         match event.after.clone() {
-            Some(object) => objects.insert(event.key.clone(), object),
-            None => objects.remove(&event.key),
-        };
+            Some(object) => objects.insert_mut(event.key.clone(), object),
+            None => {
+                objects.remove_mut(&event.key);
+            }
+        }
     }
     objects
 }
