@@ -1,7 +1,7 @@
 //! The fleet in memory: who is meant to hold what, and whose key opens what.
 //!
 //! Polls are answered from here, without a question to the database. The store's change feed
-//! keeps it true: a change says where to look again, [`follow`] looks, and only what differs
+//! keeps it true: a change says where to look again, [`mod@follow`] looks, and only what differs
 //! wakes those who wait.
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //!                                                  └──▶ long polls wake
 //! ```
 //!
-//! Read [`state`] (what an agent is served), then [`cell`], [`keys`] and [`follow`].
+//! Read [`state`] (what an agent is served), then [`cell`], [`keys`] and [`mod@follow`].
 
 mod cell;
 mod follow;

@@ -4,7 +4,7 @@
 //! outbox ── claim ──▶ open (seal) ──▶ sign ──▶ POST (guard) ──▶ delivered | retry | dead
 //! ```
 //!
-//! Read [`sign`] for what receivers check, then [`seal`], [`guard`] and [`send`].
+//! Read [`sign`] for what receivers check, then [`mod@seal`], [`guard`] and [`send`].
 
 mod guard;
 mod seal;
