@@ -5,8 +5,8 @@
 //! value -> prune -> canonicalise (built-in), or drop_nulls and default (custom) -> validate
 //! ```
 //!
-//! Start with [`prune`], the plainest walk; [`canonicalise`] is the one that only built-in types
-//! have; [`validate`] is where the words of the real server come from.
+//! Start with [`prune()`], the plainest walk; [`canonicalise`] is the one that only built-in types
+//! have; [`validate()`] is where the words of the real server come from.
 
 mod canonical;
 mod decode;
