@@ -6,6 +6,8 @@
 //! measure ── timed, resident_bytes ──▶ Table ──▶ standard output
 //! ```
 
+pub mod http;
+
 use std::fmt;
 use std::fs;
 use std::time::Duration;
@@ -39,8 +41,13 @@ pub fn per_second(count: usize, time: Duration) -> f64 {
 
 /// The memory that this process holds, where the system tells (Linux).
 pub fn resident_bytes() -> Option<u64> {
+    resident_bytes_of("self")
+}
+
+/// The memory that a process holds, where the system tells (Linux).
+pub fn resident_bytes_of(process: &str) -> Option<u64> {
     const PAGE: u64 = 4096;
-    let statm = fs::read_to_string("/proc/self/statm").ok()?;
+    let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * PAGE)
 }

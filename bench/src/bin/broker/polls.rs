@@ -1,0 +1,79 @@
+//! What it costs to ask whether anything changed.
+
+use std::time::Duration;
+
+use evenkeel_bench::http::Connection;
+use evenkeel_bench::{Table, grouped, per_second};
+use futures::future::try_join_all;
+use tokio::time::Instant;
+
+use crate::fleet::{Agent, Tenant};
+use crate::{Options, Server};
+
+const CONNECTIONS: usize = 8;
+const MEASURED: Duration = Duration::from_secs(3);
+
+/// Unchanged polls of agents with ever more stacks, beside the cheapest request there is.
+pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
+    let server = Server::start(options).await?;
+    let mut tenant = Tenant::new(&server).await?;
+    let mut table = Table::new(
+        &format!("Asking whether anything changed, {CONNECTIONS} connections"),
+        ["request", "answer", "per second", "of /healthz"],
+    );
+    let (agent, mut stacks) = (tenant.agent(0).await?, 0);
+    let base = rate(&server, "/healthz", &server.key, "").await?.1;
+    table.row([
+        "/healthz".into(),
+        "200".into(),
+        grouped(base as u64),
+        "1.00".into(),
+    ]);
+    for wanted in [1, 10, 100, 1_000] {
+        if wanted > options.stacks {
+            break;
+        }
+        while stacks < wanted {
+            let stack = tenant.stack(stacks).await?;
+            tenant.target(&agent, &stack).await?;
+            stacks += 1;
+        }
+        let (status, polls) = unchanged(&server, &agent).await?;
+        let health = rate(&server, "/healthz", &server.key, "").await?.1;
+        let share = format!("{:.2}", polls / health);
+        let name = format!("target state, {wanted} stacks");
+        table.row([name, status.to_string(), grouped(polls as u64), share]);
+    }
+    Ok(table)
+}
+
+async fn unchanged(server: &Server, agent: &Agent) -> anyhow::Result<(u16, f64)> {
+    let path = format!("/api/v1/agents/{}/target-state", agent.id);
+    let mut wire = Connection::open(&server.host).await?;
+    let request = wire.get(&path, &agent.key, "");
+    let known = wire.ask(&request).await?.etag;
+    let header = known
+        .map(|tag| format!("if-none-match: {tag}\r\n"))
+        .unwrap_or_default();
+    rate(server, &path, &agent.key, &header).await
+}
+
+/// The same request again and again on several connections.
+async fn rate(server: &Server, path: &str, key: &str, headers: &str) -> anyhow::Result<(u16, f64)> {
+    let begin = Instant::now();
+    let ends = begin + MEASURED;
+    let one = async || -> anyhow::Result<(u16, usize)> {
+        let mut wire = Connection::open(&server.host).await?;
+        let request = wire.get(path, key, headers);
+        let (mut status, mut count) = (0, 0);
+        while Instant::now() < ends {
+            status = wire.ask(&request).await?.status;
+            count += 1;
+        }
+        Ok((status, count))
+    };
+    let results = try_join_all((0..CONNECTIONS).map(|_| one())).await?;
+    let count = results.iter().map(|(_, count)| count).sum();
+    let status = results.first().map_or(0, |(status, _)| *status);
+    Ok((status, per_second(count, begin.elapsed())))
+}
