@@ -11,7 +11,7 @@ up: ## Build Evenkeel and run all of it on this machine
 	cargo run --quiet --package evenkeel -- up $(ARGS)
 
 test: ## Install what is needed, run every check and every test, print a summary
-	@scripts/stages setup format lint docs licences undeclared testbed tests
+	@scripts/stages setup format lint docs licences undeclared testbed tests schemathesis
 
 check: ## Format, clippy, rustdoc, licences, undeclared files
 	@scripts/stages format lint docs licences undeclared

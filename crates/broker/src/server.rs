@@ -1,6 +1,7 @@
 //! Connections: accepting them, with TLS or without, and letting them finish.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,11 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -53,60 +54,47 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers until it is told to stop, then lets requests in progress finish.
+    /// Answers until it is told to stop, then lets requests in progress finish. Dropped, it cuts
+    /// every connection.
     pub(crate) async fn serve(self, listener: TcpListener) {
-        let (this, graceful) = (Arc::new(self), Arc::new(GracefulShutdown::new()));
+        let this = Arc::new(self);
+        let mut connections = JoinSet::new();
         loop {
-            let accepted = tokio::select! {
+            tokio::select! {
                 () = this.stopping.cancelled() => break,
-                accepted = listener.accept() => accepted,
-            };
-            match accepted {
-                Ok((stream, peer)) => {
-                    tokio::spawn(Arc::clone(&this).connection(stream, peer, Arc::clone(&graceful)));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "could not accept a connection");
-                    tokio::time::sleep(BREATH).await;
-                }
+                Some(_) = connections.join_next() => {}
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, peer)) => {
+                        connections.spawn(Arc::clone(&this).connection(stream, peer));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "could not accept a connection");
+                        tokio::time::sleep(BREATH).await;
+                    }
+                },
             }
         }
         drop(listener);
-        let Some(graceful) = Arc::into_inner(graceful) else {
-            return this.wait_for_handshakes().await;
-        };
-        if tokio::time::timeout(this.drain, graceful.shutdown())
-            .await
-            .is_err()
-        {
+        let all_done = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(this.drain, all_done).await.is_err() {
             tracing::warn!("some requests did not finish in time");
         }
     }
 
-    /// Connections that are just being made hold the shutdown; they end by themselves.
-    async fn wait_for_handshakes(&self) {
-        tokio::time::sleep(self.drain.min(PATIENCE)).await;
-    }
-
-    async fn connection(
-        self: Arc<Self>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        graceful: Arc<GracefulShutdown>,
-    ) {
+    async fn connection(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         // Answers are small and wanted at once.
         let _ = stream.set_nodelay(true);
         match &self.tls {
-            None => self.http(stream, peer, graceful).await,
+            None => self.http(stream, peer).await,
             Some(acceptor) => match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => self.http(stream, peer, graceful).await,
+                Ok(Ok(stream)) => self.http(stream, peer).await,
                 Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a caller"),
                 Err(_) => tracing::debug!(%peer, "a caller took too long to agree on TLS"),
             },
         }
     }
 
-    async fn http<S>(&self, stream: S, peer: SocketAddr, graceful: Arc<GracefulShutdown>)
+    async fn http<S>(&self, stream: S, peer: SocketAddr)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -121,12 +109,15 @@ impl Server {
             .timer(TokioTimer::new())
             .header_read_timeout(PATIENCE);
         builder.http2().timer(TokioTimer::new());
-        let connection = builder
-            .serve_connection(TokioIo::new(stream), service)
-            .into_owned();
-        let connection = graceful.watch(connection);
-        drop(graceful);
-        if let Err(error) = connection.await {
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = self.stopping.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
             tracing::debug!(%error, %peer, "a connection broke");
         }
     }
