@@ -170,13 +170,12 @@ impl Managers {
 
     /// Joins the oldest updaters of each version of the API until few enough are left.
     pub(crate) fn cap(&mut self) {
-        let mut updaters: Vec<_> = self
-            .entries
-            .iter()
-            .filter(|entry| entry.is_update())
-            .cloned()
-            .collect();
-        let mut excess = updaters.len().saturating_sub(MAX_UPDATERS);
+        let updaters = self.entries.iter().filter(|entry| entry.is_update());
+        let mut excess = updaters.clone().count().saturating_sub(MAX_UPDATERS);
+        if excess == 0 {
+            return;
+        }
+        let mut updaters: Vec<_> = updaters.cloned().collect();
         updaters.sort_by(|a, b| (a.seconds(), &a.identity).cmp(&(b.seconds(), &b.identity)));
         let mut oldest: Vec<Entry> = Vec::new();
         for entry in updaters {

@@ -69,7 +69,7 @@ impl Step {
     /// Writes the notation of FieldsV1.
     pub(crate) fn encode(&self) -> String {
         match self {
-            Self::Field(name) => format!("f:{name}"),
+            Self::Field(name) => ["f:", name].concat(),
             Self::Key(fields) => {
                 let fields: Vec<_> = fields
                     .iter()

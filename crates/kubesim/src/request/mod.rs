@@ -78,9 +78,12 @@ impl ApiRequest {
 }
 
 fn text(headers: &HeaderMap, name: &header::HeaderName) -> String {
-    let values = headers
-        .get_all(name)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    values.collect::<Vec<_>>().join(",")
+    let values = headers.get_all(name).iter();
+    let mut values = values.filter_map(|value| value.to_str().ok());
+    let mut text = values.next().unwrap_or_default().to_owned();
+    for more in values {
+        text.push(',');
+        text.push_str(more);
+    }
+    text
 }

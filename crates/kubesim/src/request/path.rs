@@ -1,5 +1,7 @@
 //! Paths of the API.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 /// What a path leads to.
@@ -40,13 +42,12 @@ pub(crate) struct ResourcePath {
 
 impl Route {
     pub(crate) fn parse(path: &str) -> Self {
-        let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
-        let parts: Vec<String> = path
+        let parts: Vec<Cow<'_, str>> = path
             .split('/')
             .filter(|part| !part.is_empty())
-            .map(decode)
+            .map(|part| percent_decode_str(part).decode_utf8_lossy())
             .collect();
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        let parts: Vec<&str> = parts.iter().map(|part| &**part).collect();
         match parts.as_slice() {
             [] => Self::Index,
             ["version"] => Self::Version,
