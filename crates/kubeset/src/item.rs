@@ -1,0 +1,129 @@
+//! Wanted objects: what somebody wrote, resolved against what the server serves, with marks.
+
+use std::collections::BTreeMap;
+
+use evenkeel_reconcile::{Desired, Matches, Wanted};
+use serde_json::Value;
+
+use crate::cluster::Shared;
+use crate::drift::Drift;
+use crate::error::Error;
+use crate::key::{GroupKind, ObjectKey};
+use crate::live::Live;
+use crate::manifest::{Manifest, Manifests};
+use crate::marks::Marks;
+use crate::rank::rank;
+use crate::resource::Resource;
+
+/// A wanted object, with marks and a place for the seal.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) resource: Resource,
+    pub(crate) object: Value,
+    /// The definition in the same set that its kind still waits for.
+    pub(crate) defined_by: Option<ObjectKey>,
+}
+
+/// An object of the cluster beside what is wanted of it.
+#[derive(Debug)]
+pub(crate) struct Sighting {
+    pub(crate) live: Live,
+    pub(crate) drift: Drift,
+    /// From which set it is to be taken.
+    pub(crate) moved_from: Option<String>,
+    /// Somebody takes its fields again and again, and we stay out of it for now.
+    pub(crate) contended: bool,
+}
+
+impl Matches<Sighting> for Item {
+    fn difference(&self, seen: &Sighting) -> Option<String> {
+        match &seen.moved_from {
+            Some(from) => Some(format!("it is moved here from {from}")),
+            None if seen.contended || !seen.drift.counts() => None,
+            None => Some(seen.drift.to_string()),
+        }
+    }
+}
+
+pub(crate) type DesiredSet = Desired<ObjectKey, Item, u64>;
+
+/// Resolves what somebody wrote against what the server serves, or will serve.
+pub(crate) async fn resolve(
+    cluster: &Shared,
+    marks: &Marks,
+    default_namespace: &str,
+    manifests: &Manifests,
+) -> Result<DesiredSet, Error> {
+    let defined = definitions(&manifests.objects);
+    let mut wanted = Vec::with_capacity(manifests.objects.len());
+    for manifest in &manifests.objects {
+        let (resource, defined_by) = find(cluster, &defined, manifest).await?;
+        let namespace = resource
+            .namespaced
+            .then(|| manifest.namespace.as_deref().unwrap_or(default_namespace));
+        let key = resource.key(namespace, &manifest.name);
+        let mut object = manifest.object.clone();
+        place(&mut object, namespace);
+        let content = marks.put(&mut object);
+        let item = Item { resource, object, defined_by };
+        let rank = rank(&key.kind);
+        wanted.push((key, Wanted::new(item, content).ranked(rank)));
+    }
+    Desired::things(wanted).map_err(|twice| Error::Twice { key: twice.key })
+}
+
+fn place(object: &mut Value, namespace: Option<&str>) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    match namespace {
+        Some(namespace) => metadata.insert("namespace".to_owned(), namespace.into()),
+        None => metadata.remove("namespace"),
+    };
+}
+
+type Defined = BTreeMap<(GroupKind, String), (Resource, ObjectKey)>;
+
+async fn find(cluster: &Shared, defined: &Defined, manifest: &Manifest) -> Result<(Resource, Option<ObjectKey>), Error> {
+    let known = cluster.kinds().await?;
+    if let Some(resource) = known.find(&manifest.kind, Some(&manifest.version)) {
+        return Ok((resource.clone(), None));
+    }
+    if let Some((resource, by)) = defined.get(&(manifest.kind.clone(), manifest.version.clone())) {
+        return Ok((resource.clone(), Some(by.clone())));
+    }
+    match cluster.find(&manifest.kind, Some(&manifest.version)).await? {
+        Some(resource) => Ok((resource, None)),
+        None => Err(Error::UnknownKind {
+            kind: manifest.kind.clone(),
+            api_version: manifest.api_version(),
+        }),
+    }
+}
+
+/// The kinds that the set itself defines.
+fn definitions(manifests: &[Manifest]) -> Defined {
+    let definitions = manifests.iter().filter(|manifest| manifest.kind.is_definition());
+    definitions.flat_map(defined_by).collect()
+}
+
+fn defined_by(definition: &Manifest) -> Vec<((GroupKind, String), (Resource, ObjectKey))> {
+    let spec = &definition.object["spec"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let kind = GroupKind::new(text(&spec["group"]), text(&spec["names"]["kind"]));
+    let by = ObjectKey::new(definition.kind.clone(), None, definition.name.clone());
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    let served = versions.filter(|version| version["served"].as_bool().unwrap_or(false));
+    served
+        .map(|version| {
+            let resource = Resource {
+                kind: kind.clone(),
+                version: text(&version["name"]),
+                plural: text(&spec["names"]["plural"]),
+                namespaced: spec["scope"] == "Namespaced",
+                manageable: true,
+            };
+            ((kind.clone(), resource.version.clone()), (resource, by.clone()))
+        })
+        .collect()
+}

@@ -1,0 +1,281 @@
+//! The objects of one owner, and what may be done with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use evenkeel_reconcile::{
+    Acting, Attempt, ChangeSet, Desired, Interrupted, Policy, Stage, Word, act, compare,
+};
+use evenkeel_reconcile::world::World;
+use tokio::sync::{Mutex, watch};
+
+use crate::cluster::{Cluster, Shared};
+use crate::drift::{DriftRecord, Fight, Fights, Ignore};
+use crate::error::Error;
+use crate::inventory::{Found, Inventory, Storage};
+use crate::item::{DesiredSet, resolve};
+use crate::key::ObjectKey;
+use crate::manifest::{Manifests, Warning};
+use crate::marks::{Marks, Owner};
+use crate::sweep::Sweep;
+use crate::world::SetWorld;
+
+/// What may be done on the way to a wanted set.
+#[derive(Debug, Clone, Default)]
+pub struct SetPolicy {
+    /// What the engine is to respect: pruning, adopting, drift, brake and approval.
+    pub engine: Policy<ObjectKey>,
+    /// Annotations for every object, beside the one that names the owner.
+    pub annotations: BTreeMap<String, String>,
+    /// The namespace of objects that need one and name none; `default` when empty.
+    pub default_namespace: String,
+    /// Fields that others may have.
+    pub ignore: Vec<Ignore>,
+    /// Objects that cannot be changed in place are deleted and made anew; never claims of
+    /// storage, namespaces or definitions.
+    pub replace: bool,
+    /// The sets that objects may be taken from. Converge the receiving set before, or at the same
+    /// time as, the one that gives.
+    pub take_from: BTreeSet<Owner>,
+}
+
+/// What became of a set.
+#[derive(Debug)]
+pub struct Converged {
+    /// What was done about every object, also when something failed.
+    pub result: Result<ChangeSet<ObjectKey>, Interrupted<ObjectKey, Error>>,
+    /// What others had done to our objects.
+    pub drift: Vec<DriftRecord>,
+    /// Fields that others take again and again.
+    pub fights: Vec<Fight>,
+    /// What was written in the manifests and does not count.
+    pub warnings: Vec<Warning>,
+    /// Namespaces that this attempt made and removed again because it failed.
+    pub undone: Vec<String>,
+}
+
+impl Converged {
+    /// What was done about every object.
+    pub fn changes(&self) -> &ChangeSet<ObjectKey> {
+        match &self.result {
+            Ok(changes) => changes,
+            Err(interrupted) => &interrupted.changes,
+        }
+    }
+
+    /// Whether every object is now as it should be.
+    pub fn is_settled(&self) -> bool {
+        self.result.as_ref().is_ok_and(ChangeSet::is_settled)
+    }
+
+    fn failed(error: Error) -> Self {
+        let changes = ChangeSet::default();
+        let failures = vec![evenkeel_reconcile::Failed { attempt: Attempt::Observe, error }];
+        Self {
+            result: Err(Interrupted { changes, failures }),
+            drift: Vec::new(),
+            fights: Vec::new(),
+            warnings: Vec::new(),
+            undone: Vec::new(),
+        }
+    }
+}
+
+/// The objects of one owner in one cluster.
+#[derive(Debug)]
+pub struct Set {
+    cluster: Cluster,
+    owner: Owner,
+    memory: Mutex<Memory>,
+    bell: watch::Receiver<u64>,
+}
+
+/// What a set remembers from pass to pass.
+#[derive(Debug, Default)]
+struct Memory {
+    /// `None` until it was read, and when it turned out to be outdated.
+    inventory: Option<Inventory>,
+    /// What could not be seen when the inventory was rebuilt.
+    gaps: Vec<(String, String)>,
+    fights: Fights,
+    loaded: bool,
+}
+
+impl Set {
+    pub(crate) fn new(cluster: Cluster, owner: Owner) -> Self {
+        let bell = cluster.0.view.bell(owner.as_str());
+        let memory = Mutex::default();
+        Self { cluster, owner, memory, bell }
+    }
+
+    /// Whose objects these are.
+    pub fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// Waits until somebody else changes an object of this set.
+    pub async fn changed(&mut self) {
+        // The sender lives as long as the cluster, which we hold.
+        let _ = self.bell.changed().await;
+    }
+
+    /// Makes the objects in the cluster those that `manifests` describe.
+    pub async fn converge(&self, manifests: &Manifests, policy: &SetPolicy) -> Converged {
+        let marks = self.marks(policy);
+        let namespace = match policy.default_namespace.as_str() {
+            "" => "default",
+            namespace => namespace,
+        };
+        let desired = match resolve(self.shared(), &marks, namespace, manifests).await {
+            Ok(desired) => desired,
+            Err(error) => return Converged::failed(error),
+        };
+        if !policy.take_from.is_empty() {
+            self.shared().announce(&self.owner, desired.iter().map(|(key, _)| key));
+        }
+        let mut converged = self.bring_about(&desired, policy).await;
+        if converged.is_settled() {
+            self.shared().arrived(&self.owner);
+        }
+        converged.warnings.clone_from(&manifests.warnings);
+        converged
+    }
+
+    /// Removes every object of the set, because somebody asked for it.
+    pub async fn remove(&self, because: &str, policy: &SetPolicy) -> Converged {
+        self.bring_about(&Desired::nothing(because), policy).await
+    }
+
+    /// The objects that the set may have.
+    pub(crate) async fn keys(&self) -> Result<BTreeSet<ObjectKey>, Error> {
+        let mut memory = self.memory.lock().await;
+        self.load(&mut memory).await?;
+        let inventory = memory.inventory.iter();
+        Ok(inventory.flat_map(Inventory::keys).cloned().collect())
+    }
+
+    fn marks(&self, policy: &SetPolicy) -> Marks {
+        Marks {
+            owner_key: self.shared().settings.owner_key.clone(),
+            owner: self.owner.clone(),
+            annotations: policy.annotations.clone(),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.cluster.0
+    }
+
+    fn storage(&self) -> Storage<'_> {
+        Storage {
+            calls: &self.shared().calls,
+            namespace: &self.shared().settings.inventory_namespace,
+            owner: &self.owner,
+        }
+    }
+
+    async fn bring_about(&self, desired: &DesiredSet, policy: &SetPolicy) -> Converged {
+        let mut memory = self.memory.lock().await;
+        if let Err(error) = self.load(&mut memory).await {
+            return Converged::failed(error);
+        }
+        let inventory = memory.inventory.take().unwrap_or_default();
+        let fights = std::mem::take(&mut memory.fights);
+        let world = SetWorld::new(self.shared(), &self.owner, desired, policy, self.storage(), inventory, fights, &memory.gaps);
+        let converged = passes(&world, desired, policy).await;
+        let (inventory, fights) = world.into_memory();
+        memory.fights = fights;
+        // What could not be written is read again before the next pass.
+        memory.inventory = inventory;
+        converged
+    }
+
+    /// Reads the inventory, or makes it anew from what the cluster holds.
+    async fn load(&self, memory: &mut Memory) -> Result<(), Error> {
+        let again = memory.loaded;
+        if memory.inventory.is_some() && memory.gaps.is_empty() {
+            return Ok(());
+        }
+        let (mut inventory, lost) = match self.storage().find().await? {
+            Found::Whole(inventory) => (inventory, false),
+            Found::Lost(inventory) => (inventory, true),
+        };
+        memory.gaps.clear();
+        if lost {
+            let sweep = self.sweep(again).await?;
+            sweep.of(&self.owner).for_each(|(key, uid)| inventory.made(key, uid));
+            memory.gaps.clone_from(&sweep.gaps);
+        }
+        (memory.inventory, memory.loaded) = (Some(inventory), true);
+        Ok(())
+    }
+
+    /// What all sets have. When a process starts, one look serves all its sets.
+    async fn sweep(&self, again: bool) -> Result<Arc<Sweep>, Error> {
+        let mut kept = self.shared().sweep.lock().await;
+        match &*kept {
+            Some(sweep) if !again && sweep.gaps.is_empty() => Ok(sweep.clone()),
+            _ => Ok(kept.insert(Arc::new(Sweep::run(self.shared()).await?)).clone()),
+        }
+    }
+}
+
+/// One pass, and another when it met objects that had not been seen.
+async fn passes(world: &SetWorld<'_>, desired: &DesiredSet, policy: &SetPolicy) -> Converged {
+    let mut result = pass(world, desired, policy).await;
+    if result.is_ok() && world.met_strangers() {
+        let first = result;
+        result = pass(world, desired, policy).await;
+        result = merged(first, result);
+    }
+    let undone = match &result {
+        Err(interrupted) if failed_to_apply(interrupted) => world.undo_namespaces().await,
+        Ok(_) | Err(_) => Vec::new(),
+    };
+    if let Err(error) = world.finish().await {
+        result = result.and_then(|changes| {
+            let failures = vec![evenkeel_reconcile::Failed { attempt: Attempt::Forget, error }];
+            Err(Interrupted { changes, failures })
+        });
+    }
+    let (drift, fights) = world.reports();
+    Converged { result, drift, fights, warnings: Vec::new(), undone }
+}
+
+type Passed = Result<ChangeSet<ObjectKey>, Interrupted<ObjectKey, Error>>;
+
+async fn pass(world: &SetWorld<'_>, desired: &DesiredSet, policy: &SetPolicy) -> Passed {
+    let snapshot = world.observe().await.map_err(|error| Interrupted {
+        changes: ChangeSet::default(),
+        failures: vec![evenkeel_reconcile::Failed { attempt: Attempt::Observe, error }],
+    })?;
+    let plan = compare(desired, &snapshot, &policy.engine, world.now());
+    let how = Acting {
+        parallel: world.parallel(),
+        ..Acting::default()
+    };
+    act(world, &plan, &how).await
+}
+
+/// The words of the second pass, except where it only confirms what the first one did.
+fn merged(first: Passed, second: Passed) -> Passed {
+    let (Ok(first), Ok(second)) = (&first, &second) else {
+        return second;
+    };
+    let done: BTreeMap<_, _> = first.iter().filter(|change| change.word.is_write()).map(|change| (&change.key, change)).collect();
+    let newest = |change: &evenkeel_reconcile::Change<ObjectKey>| match done.get(&change.key) {
+        Some(first) if change.word == Word::Kept => (*first).clone(),
+        _ => change.clone(),
+    };
+    let gone = done.values().filter(|change| second.iter().all(|later| later.key != change.key));
+    Ok(second.iter().map(newest).chain(gone.map(|change| (*change).clone())).collect())
+}
+
+/// Whether something that should exist does not; a delete that failed leaves all of it in place.
+fn failed_to_apply(interrupted: &Interrupted<ObjectKey, Error>) -> bool {
+    interrupted.failures.iter().any(|failed| match &failed.attempt {
+        Attempt::Enter(Stage::Apply(_)) => true,
+        Attempt::Step(verb, _) => *verb != "delete",
+        Attempt::Observe | Attempt::Remember | Attempt::Enter(Stage::Prune(_)) | Attempt::Forget => false,
+    })
+}
