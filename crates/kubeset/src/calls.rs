@@ -36,7 +36,8 @@ pub(crate) struct Seen {
 pub(crate) struct Page<T> {
     #[serde(default)]
     pub(crate) metadata: ListMeta,
-    pub(crate) items: Vec<T>,
+    /// A list without items may say so with a null.
+    pub(crate) items: Option<Vec<T>>,
 }
 
 /// The server, and how it is spoken to.
@@ -51,14 +52,20 @@ pub(crate) struct Calls {
 
 impl Debug for Calls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Calls").field("manager", &self.manager).finish_non_exhaustive()
+        f.debug_struct("Calls")
+            .field("manager", &self.manager)
+            .finish_non_exhaustive()
     }
 }
 
 type Made = Result<http::Request<Vec<u8>>, kube::core::request::Error>;
 
 impl Calls {
-    async fn ask<T: DeserializeOwned>(&self, attempt: &str, make: impl Fn() -> Made) -> Result<T, Error> {
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        attempt: &str,
+        make: impl Fn() -> Made,
+    ) -> Result<T, Error> {
         let once = || async {
             let request = make().map_err(kube::Error::BuildRequest);
             match request {
@@ -71,13 +78,25 @@ impl Calls {
     }
 
     /// What the server would make of `body`; nothing is written.
-    pub(crate) async fn try_apply(&self, resource: &Resource, key: &ObjectKey, body: &Value) -> Result<Seen, Error> {
-        self.patch(&format!("validate {key}"), resource, key, body, true).await
+    pub(crate) async fn try_apply(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+        body: &Value,
+    ) -> Result<Seen, Error> {
+        self.patch(&format!("validate {key}"), resource, key, body, true)
+            .await
     }
 
     /// Server-side apply of `body`.
-    pub(crate) async fn apply(&self, resource: &Resource, key: &ObjectKey, body: &Value) -> Result<Seen, Error> {
-        self.patch(&format!("apply {key}"), resource, key, body, false).await
+    pub(crate) async fn apply(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+        body: &Value,
+    ) -> Result<Seen, Error> {
+        self.patch(&format!("apply {key}"), resource, key, body, false)
+            .await
     }
 
     async fn patch(
@@ -100,16 +119,32 @@ impl Calls {
     }
 
     /// The metadata of one object, if it exists.
-    pub(crate) async fn look(&self, resource: &Resource, key: &ObjectKey) -> Result<Option<Seen>, Error> {
+    pub(crate) async fn look(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+    ) -> Result<Option<Seen>, Error> {
         let at = Request::new(resource.path(key.namespace.as_deref()));
-        let asked = self.ask(&format!("look at {key}"), || at.get_metadata(&key.name, &GetParams::default())).await;
+        let asked = self
+            .ask(&format!("look at {key}"), || {
+                at.get_metadata(&key.name, &GetParams::default())
+            })
+            .await;
         absent_is_none(asked)
     }
 
     /// One whole object, if it exists.
-    pub(crate) async fn get(&self, resource: &Resource, key: &ObjectKey) -> Result<Option<Value>, Error> {
+    pub(crate) async fn get(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+    ) -> Result<Option<Value>, Error> {
         let at = Request::new(resource.path(key.namespace.as_deref()));
-        let asked = self.ask(&format!("read {key}"), || at.get(&key.name, &GetParams::default())).await;
+        let asked = self
+            .ask(&format!("read {key}"), || {
+                at.get(&key.name, &GetParams::default())
+            })
+            .await;
         absent_is_none(asked)
     }
 
@@ -121,11 +156,16 @@ impl Calls {
         selector: Option<&str>,
     ) -> Result<(Vec<Seen>, String), Error> {
         let at = Request::new(resource.path(namespace));
-        self.pages(resource, selector, |how| at.list_metadata(how)).await
+        self.pages(resource, selector, |how| at.list_metadata(how))
+            .await
     }
 
     /// Every object that `selector` selects, whole.
-    pub(crate) async fn list_whole(&self, resource: &Resource, selector: &str) -> Result<Vec<Value>, Error> {
+    pub(crate) async fn list_whole(
+        &self,
+        resource: &Resource,
+        selector: &str,
+    ) -> Result<Vec<Value>, Error> {
         let at = Request::new(resource.path(None));
         let pages = self.pages(resource, Some(selector), |how| at.list(how));
         Ok(pages.await?.0)
@@ -143,7 +183,7 @@ impl Calls {
         let mut all = Vec::new();
         loop {
             let page: Page<T> = self.ask(&attempt, || make(&how)).await?;
-            all.extend(page.items);
+            all.extend(page.items.into_iter().flatten());
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => how.continue_token = Some(token),
                 None => return Ok((all, page.metadata.resource_version.unwrap_or_default())),
@@ -164,22 +204,37 @@ impl Calls {
         let how = WatchParams::default().labels(selector).timeout(290);
         let request = Request::new(resource.path(None)).watch_metadata(&how, revision);
         let request = request.map_err(kube::Error::BuildRequest).map_err(fail)?;
-        self.client.request_events::<Seen>(request).await.map_err(fail)
+        self.client
+            .request_events::<Seen>(request)
+            .await
+            .map_err(fail)
     }
 
     /// Deletes an object if it is still this one.
-    pub(crate) async fn delete(&self, resource: &Resource, key: &ObjectKey, is: Preconditions) -> Result<Deletion, Error> {
+    pub(crate) async fn delete(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+        is: Preconditions,
+    ) -> Result<Deletion, Error> {
         let how = DeleteParams {
             propagation_policy: Some(PropagationPolicy::Background),
             preconditions: Some(is),
             ..DeleteParams::default()
         };
         let at = Request::new(resource.path(key.namespace.as_deref()));
-        let asked = self.ask(&format!("delete {key}"), || at.delete(&key.name, &how)).await;
+        let asked = self
+            .ask(&format!("delete {key}"), || at.delete(&key.name, &how))
+            .await;
         let reply: Option<Value> = absent_is_none(asked)?;
         // A server answers with the object while something still holds it.
-        let held = reply.is_some_and(|reply| reply.pointer("/metadata/deletionTimestamp").is_some());
-        Ok(if held { Deletion::Leaving } else { Deletion::Gone })
+        let held =
+            reply.is_some_and(|reply| reply.pointer("/metadata/deletionTimestamp").is_some());
+        Ok(if held {
+            Deletion::Leaving
+        } else {
+            Deletion::Gone
+        })
     }
 
     pub(crate) async fn core_kinds(&self) -> Result<APIGroupDiscoveryList, Error> {

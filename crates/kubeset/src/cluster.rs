@@ -98,7 +98,11 @@ impl Cluster {
 
 impl Shared {
     /// The kind in this version or the preferred one, asking the server again if it is unknown.
-    pub(crate) async fn find(&self, kind: &GroupKind, version: Option<&str>) -> Result<Option<Resource>, Error> {
+    pub(crate) async fn find(
+        &self,
+        kind: &GroupKind,
+        version: Option<&str>,
+    ) -> Result<Option<Resource>, Error> {
         let known = self.discovery.kinds(&self.calls).await?;
         if let Some(resource) = known.find(kind, version) {
             return Ok(Some(resource.clone()));

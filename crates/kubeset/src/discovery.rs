@@ -76,20 +76,34 @@ impl Kinds {
     }
 
     fn add(&mut self, group: &APIGroupDiscovery) {
-        let name = group.metadata.as_ref().and_then(|metadata| metadata.name.clone());
+        let name = group
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.name.clone());
         let name = name.unwrap_or_default();
         for version in &group.versions {
             if version.freshness.as_deref() == Some("Stale") {
                 self.broken.insert(name.clone());
             }
-            for resource in version.resources.iter().filter_map(|found| read(&name, version, found)) {
-                self.served.entry(resource.kind.clone()).or_default().push(resource);
+            for resource in version
+                .resources
+                .iter()
+                .filter_map(|found| read(&name, version, found))
+            {
+                self.served
+                    .entry(resource.kind.clone())
+                    .or_default()
+                    .push(resource);
             }
         }
     }
 }
 
-fn read(group: &str, version: &APIVersionDiscovery, found: &APIResourceDiscovery) -> Option<Resource> {
+fn read(
+    group: &str,
+    version: &APIVersionDiscovery,
+    found: &APIResourceDiscovery,
+) -> Option<Resource> {
     const NEEDED: [&str; 5] = ["list", "watch", "get", "patch", "delete"];
     let kind = found.response_kind.as_ref()?.kind.clone()?;
     Some(Resource {
@@ -97,6 +111,8 @@ fn read(group: &str, version: &APIVersionDiscovery, found: &APIResourceDiscovery
         version: version.version.clone()?,
         plural: found.resource.clone()?,
         namespaced: found.scope.as_deref() == Some("Namespaced"),
-        manageable: NEEDED.iter().all(|verb| found.verbs.iter().any(|has| has == verb)),
+        manageable: NEEDED
+            .iter()
+            .all(|verb| found.verbs.iter().any(|has| has == verb)),
     })
 }

@@ -59,8 +59,14 @@ impl Drift {
         };
         let lost = lost(object, managers, manager);
         let unnamed = lost.is_empty();
-        let (ignored, fields) = lost.into_iter().partition(|field| ignore.iter().any(|rule| rule.covers(field)));
-        Self { fields, ignored, unnamed }
+        let (ignored, fields) = lost
+            .into_iter()
+            .partition(|field| ignore.iter().any(|rule| rule.covers(field)));
+        Self {
+            fields,
+            ignored,
+            unnamed,
+        }
     }
 
     pub(crate) fn counts(&self) -> bool {
@@ -89,7 +95,9 @@ impl Display for Drift {
 pub(crate) fn without(object: &Value, fields: &[LostField]) -> Value {
     let mut object = object.clone();
     for field in fields {
-        let Some((parent, name)) = field.pointer.rsplit_once('/') else { continue };
+        let Some((parent, name)) = field.pointer.rsplit_once('/') else {
+            continue;
+        };
         let name = name.replace("~1", "/").replace("~0", "~");
         if let Some(Value::Object(map)) = object.pointer_mut(parent) {
             map.remove(&name);
@@ -127,9 +135,15 @@ impl Fights {
     /// Notes that we take these fields back.
     pub(crate) fn took_back(&mut self, key: &ObjectKey, fields: &[LostField], now: Timestamp) {
         for field in fields {
-            let times = self.0.entry((key.clone(), field.pointer.clone())).or_default();
+            let times = self
+                .0
+                .entry((key.clone(), field.pointer.clone()))
+                .or_default();
             // A quiet spell ends a fight.
-            if times.last().is_some_and(|last| now.duration_since(*last) > Self::WINDOW + Self::LONGEST_PAUSE) {
+            if times
+                .last()
+                .is_some_and(|last| now.duration_since(*last) > Self::WINDOW + Self::LONGEST_PAUSE)
+            {
                 times.clear();
             }
             times.push(now);
@@ -137,13 +151,20 @@ impl Fights {
     }
 
     /// The fight over one of these fields, if we are to stay out of it for now.
-    pub(crate) fn over(&self, key: &ObjectKey, fields: &[LostField], now: Timestamp) -> Option<Fight> {
+    pub(crate) fn over(
+        &self,
+        key: &ObjectKey,
+        fields: &[LostField],
+        now: Timestamp,
+    ) -> Option<Fight> {
         fields.iter().find_map(|field| {
             let times = self.0.get(&(key.clone(), field.pointer.clone()))?;
             let (first, last) = (times[times.len().checked_sub(Self::MANY)?], *times.last()?);
             let rounds = u32::try_from(times.len() - Self::MANY).unwrap_or(u32::MAX);
             let pause = Self::FIRST_PAUSE.checked_mul(2_i32.saturating_pow(rounds.min(30)));
-            let pause = pause.unwrap_or(Self::LONGEST_PAUSE).min(Self::LONGEST_PAUSE);
+            let pause = pause
+                .unwrap_or(Self::LONGEST_PAUSE)
+                .min(Self::LONGEST_PAUSE);
             let until = last.saturating_add(pause).ok()?;
             let fierce = last.duration_since(first) <= Self::WINDOW + pause && now < until;
             fierce.then(|| Fight {
@@ -202,10 +223,19 @@ mod tests {
         }
         fights.took_back(&key, &fields, second(20));
         let fight = fights.over(&key, &fields, second(21)).unwrap();
-        assert_eq!((fight.times, fight.until, fight.manager.as_deref()), (3, second(80), Some("other")));
+        assert_eq!(
+            (fight.times, fight.until, fight.manager.as_deref()),
+            (3, second(80), Some("other"))
+        );
         assert_eq!(fights.over(&key, &fields, second(80)), None, "one more try");
         fights.took_back(&key, &fields, second(80));
-        assert_eq!(fights.over(&key, &fields, second(81)).unwrap().until, second(200));
-        assert_eq!(fights.over(&key, &[field("/data/b", None)], second(81)), None);
+        assert_eq!(
+            fights.over(&key, &fields, second(81)).unwrap().until,
+            second(200)
+        );
+        assert_eq!(
+            fights.over(&key, &[field("/data/b", None)], second(81)),
+            None
+        );
     }
 }

@@ -151,14 +151,17 @@ impl Error {
 
 /// Whether the server may well answer otherwise the next time.
 fn passes(code: u16, message: &str) -> bool {
-    matches!(code, 429 | 500 | 502 | 503 | 504) || message.contains("because it is being terminated")
+    matches!(code, 429 | 500 | 502 | 503 | 504)
+        || message.contains("because it is being terminated")
 }
 
 impl Classify for Error {
     fn class(&self) -> ErrorClass {
         match self {
             Self::Refused { code, message, .. } if passes(*code, message) => ErrorClass::Transient,
-            Self::Refused { code: 400 | 422, .. } => ErrorClass::Permanent,
+            Self::Refused {
+                code: 400 | 422, ..
+            } => ErrorClass::Permanent,
             Self::Refused { .. } => ErrorClass::Unknown,
             Self::NoAnswer { .. }
             | Self::NotServed { .. }
@@ -168,10 +171,12 @@ impl Classify for Error {
             | Self::Inventory { .. } => ErrorClass::Transient,
             Self::UnknownKind { .. } => ErrorClass::Unknown,
             Self::Twice { .. } | Self::Immutable { .. } => ErrorClass::Permanent,
-            Self::Invalid { first, rest } => match rest.iter().find(|error| error.class() != first.class()) {
-                Some(_) => ErrorClass::Unknown,
-                None => first.class(),
-            },
+            Self::Invalid { first, rest } => {
+                match rest.iter().find(|error| error.class() != first.class()) {
+                    Some(_) => ErrorClass::Unknown,
+                    None => first.class(),
+                }
+            }
         }
     }
 
@@ -186,10 +191,14 @@ impl Classify for Error {
 impl Failure for Error {
     fn reach(&self) -> Reach {
         match self {
-            Self::Exists { .. } | Self::Changed { .. } | Self::Refused { code: 409, .. } => Reach::Stale,
-            Self::Refused { code: 401 | 429 | 500 | 502 | 503 | 504, .. } | Self::NoAnswer { .. } => {
-                Reach::World
+            Self::Exists { .. } | Self::Changed { .. } | Self::Refused { code: 409, .. } => {
+                Reach::Stale
             }
+            Self::Refused {
+                code: 401 | 429 | 500 | 502 | 503 | 504,
+                ..
+            }
+            | Self::NoAnswer { .. } => Reach::World,
             _ => Reach::Thing,
         }
     }

@@ -11,11 +11,17 @@ use sha2::{Digest, Sha256};
 /// The first eight bytes of a text's SHA-256.
 pub(crate) fn hash(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
+    digest
+        .iter()
+        .take(8)
+        .fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
 /// The entry of what `manager` applied.
-pub(crate) fn own_entry<'m>(entries: &'m [ManagedFieldsEntry], manager: &str) -> Option<&'m ManagedFieldsEntry> {
+pub(crate) fn own_entry<'m>(
+    entries: &'m [ManagedFieldsEntry],
+    manager: &str,
+) -> Option<&'m ManagedFieldsEntry> {
     entries.iter().find(|entry| {
         entry.manager.as_deref() == Some(manager)
             && entry.operation.as_deref() == Some("Apply")
@@ -41,12 +47,20 @@ pub struct LostField {
 }
 
 /// The fields of `object` that `manager` applied once and does not own any more.
-pub(crate) fn lost(object: &Value, entries: &[ManagedFieldsEntry], manager: &str) -> Vec<LostField> {
+pub(crate) fn lost(
+    object: &Value,
+    entries: &[ManagedFieldsEntry],
+    manager: &str,
+) -> Vec<LostField> {
     let own = own_entry(entries, manager);
-    let others = entries.iter().filter(|entry| own.is_none_or(|own| !std::ptr::eq(*entry, own)));
+    let others = entries
+        .iter()
+        .filter(|entry| own.is_none_or(|own| !std::ptr::eq(*entry, own)));
     let others = others.filter_map(|entry| Some((entry, &entry.fields_v1.as_ref()?.0)));
     let mut walk = Walk::default();
-    let own = own.and_then(|entry| entry.fields_v1.as_ref()).map(|fields| &fields.0);
+    let own = own
+        .and_then(|entry| entry.fields_v1.as_ref())
+        .map(|fields| &fields.0);
     walk.value(object, own, &others.collect::<Vec<_>>());
     walk.lost
 }
@@ -68,13 +82,17 @@ impl Walk {
             (Value::Object(map), own) if !map.is_empty() => {
                 for (name, value) in map {
                     if self.counts(name, value) {
-                        self.step(name, value, own, others, |fields| fields.get(format!("f:{name}")));
+                        self.step(name, value, own, others, |fields| {
+                            fields.get(format!("f:{name}"))
+                        });
                     }
                 }
             }
             (Value::Array(items), Some(own)) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.step(&at.to_string(), item, Some(own), others, |fields| part_of(fields, item));
+                    self.step(&at.to_string(), item, Some(own), others, |fields| {
+                        part_of(fields, item)
+                    });
                 }
             }
             (_, Some(_)) => {}
@@ -92,8 +110,11 @@ impl Walk {
     ) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        self.pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        let below = others.iter().filter_map(|(entry, fields)| Some((*entry, descend(fields)?)));
+        self.pointer
+            .push_str(&name.replace('~', "~0").replace('/', "~1"));
+        let below = others
+            .iter()
+            .filter_map(|(entry, fields)| Some((*entry, descend(fields)?)));
         self.value(value, own.and_then(&descend), &below.collect::<Vec<_>>());
         self.pointer.truncate(length);
     }
@@ -109,7 +130,9 @@ impl Walk {
     }
 
     fn lose(&mut self, others: &[Other<'_>]) {
-        let taker = others.iter().max_by_key(|(entry, _)| entry.time.as_ref().map(|time| time.0));
+        let taker = others
+            .iter()
+            .max_by_key(|(entry, _)| entry.time.as_ref().map(|time| time.0));
         self.lost.push(LostField {
             pointer: self.pointer.clone(),
             manager: taker.and_then(|(entry, _)| entry.manager.clone()),
@@ -119,24 +142,35 @@ impl Walk {
 }
 
 fn has_parts(fields: &Value) -> bool {
-    fields.as_object().is_some_and(|fields| fields.keys().any(|name| name != "."))
+    fields
+        .as_object()
+        .is_some_and(|fields| fields.keys().any(|name| name != "."))
 }
 
 /// The part of a list's fields that stands for `item`: by its keys, or by its value.
 fn part_of<'f>(fields: &'f Value, item: &Value) -> Option<&'f Value> {
     let stands_for = |name: &str| match name.split_once(':') {
-        Some(("k", keys)) => serde_json::from_str::<Value>(keys).is_ok_and(|keys| has_keys(item, &keys)),
-        Some(("v", value)) => serde_json::from_str::<Value>(value).is_ok_and(|value| value == *item),
+        Some(("k", keys)) => {
+            serde_json::from_str::<Value>(keys).is_ok_and(|keys| has_keys(item, &keys))
+        }
+        Some(("v", value)) => {
+            serde_json::from_str::<Value>(value).is_ok_and(|value| value == *item)
+        }
         _ => false,
     };
     let mut parts = fields.as_object()?.iter();
-    parts.find(|(name, _)| stands_for(name)).map(|(_, part)| part)
+    parts
+        .find(|(name, _)| stands_for(name))
+        .map(|(_, part)| part)
 }
 
 /// Keys that the item does not write are the server's defaults.
 fn has_keys(item: &Value, keys: &Value) -> bool {
     let written = |(name, key): (&String, &Value)| item.get(name).is_none_or(|value| value == key);
-    item.is_object() && keys.as_object().is_some_and(|keys| keys.iter().all(written))
+    item.is_object()
+        && keys
+            .as_object()
+            .is_some_and(|keys| keys.iter().all(written))
 }
 
 #[cfg(test)]
@@ -178,7 +212,10 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_of_a_whole_entry() {
-        assert_eq!(lost(&object(), &[entry("us", "Apply", 1, whole())], "us"), []);
+        assert_eq!(
+            lost(&object(), &[entry("us", "Apply", 1, whole())], "us"),
+            []
+        );
     }
 
     #[test]
@@ -187,8 +224,18 @@ mod tests {
         ours["f:spec"].as_object_mut().unwrap().remove("f:replicas");
         let entries = [
             entry("us", "Apply", 1, ours),
-            entry("kubectl-edit", "Update", 5, json!({"f:spec": {"f:paused": {}}})),
-            entry("kubectl", "Update", 9, json!({"f:spec": {"f:replicas": {}}})),
+            entry(
+                "kubectl-edit",
+                "Update",
+                5,
+                json!({"f:spec": {"f:paused": {}}}),
+            ),
+            entry(
+                "kubectl",
+                "Update",
+                9,
+                json!({"f:spec": {"f:replicas": {}}}),
+            ),
         ];
         assert_eq!(
             lost(&object(), &entries, "us"),
@@ -203,7 +250,10 @@ mod tests {
     #[test]
     fn a_removed_field_is_nobodys() {
         let mut ours = whole();
-        ours["f:metadata"]["f:labels"].as_object_mut().unwrap().remove("f:tier");
+        ours["f:metadata"]["f:labels"]
+            .as_object_mut()
+            .unwrap()
+            .remove("f:tier");
         let found = lost(&object(), &[entry("us", "Apply", 1, ours)], "us");
         assert_eq!(found[0].pointer, "/metadata/labels/tier");
         assert_eq!(found[0].manager, None);
@@ -212,7 +262,8 @@ mod tests {
     #[test]
     fn a_field_in_a_list_is_found_by_its_keys() {
         let mut ours = whole();
-        let container = &mut ours["f:spec"]["f:template"]["f:spec"]["f:containers"][r#"k:{"name":"a"}"#];
+        let container =
+            &mut ours["f:spec"]["f:template"]["f:spec"]["f:containers"][r#"k:{"name":"a"}"#];
         container.as_object_mut().unwrap().remove("f:image");
         let found = lost(&object(), &[entry("us", "Apply", 1, ours)], "us");
         assert_eq!(found[0].pointer, "/spec/template/spec/containers/0/image");

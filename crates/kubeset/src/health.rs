@@ -46,17 +46,25 @@ pub struct SetHealth {
 impl SetHealth {
     /// The object that is doing worst, unless all are well.
     pub fn worst(&self) -> Option<(&ObjectKey, &Health)> {
-        let worst = self.objects.first().filter(|(_, health)| *health != Health::Current);
+        let worst = self
+            .objects
+            .first()
+            .filter(|(_, health)| *health != Health::Current);
         worst.map(|(key, health)| (key, health))
     }
 
     /// How many objects are as their spec says.
     pub fn current(&self) -> usize {
-        self.objects.iter().filter(|(_, health)| *health == Health::Current).count()
+        self.objects
+            .iter()
+            .filter(|(_, health)| *health == Health::Current)
+            .count()
     }
 
     fn of(mut objects: Vec<(ObjectKey, Health)>) -> Self {
-        objects.sort_by(|(one_key, one), (other_key, other)| other.cmp(one).then_with(|| one_key.cmp(other_key)));
+        objects.sort_by(|(one_key, one), (other_key, other)| {
+            other.cmp(one).then_with(|| one_key.cmp(other_key))
+        });
         Self { objects }
     }
 }
@@ -64,7 +72,8 @@ impl SetHealth {
 impl Display for SetHealth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} current", self.current(), self.objects.len())?;
-        self.worst().map_or(Ok(()), |(key, health)| write!(f, "; {key} is {health}"))
+        self.worst()
+            .map_or(Ok(()), |(key, health)| write!(f, "; {key} is {health}"))
     }
 }
 
@@ -75,14 +84,18 @@ impl Set {
     /// When they cannot be listed.
     pub async fn health(&self) -> Result<SetHealth, Error> {
         let mut missing = self.keys().await?;
-        let kinds: std::collections::BTreeSet<_> = missing.iter().map(|key| key.kind.clone()).collect();
+        let kinds: std::collections::BTreeSet<_> =
+            missing.iter().map(|key| key.kind.clone()).collect();
         let shared = self.shared();
         let selector = format!("{}={}", shared.settings.owner_key, self.owner());
         let mut objects = Vec::new();
         for kind in kinds {
-            let Some(resource) = shared.find(&kind, None).await? else { continue };
+            let Some(resource) = shared.find(&kind, None).await? else {
+                continue;
+            };
             for object in shared.calls.list_whole(&resource, &selector).await? {
-                let metadata = serde_json::from_value(object["metadata"].clone()).unwrap_or_default();
+                let metadata =
+                    serde_json::from_value(object["metadata"].clone()).unwrap_or_default();
                 if owner_of(&metadata, &shared.settings.owner_key) != Some(self.owner().as_str()) {
                     continue;
                 }
@@ -126,16 +139,25 @@ struct Status<'o>(&'o Value);
 
 impl Status<'_> {
     fn number(&self, pointer: &str, default: i64) -> i64 {
-        self.0.pointer(pointer).and_then(Value::as_i64).unwrap_or(default)
+        self.0
+            .pointer(pointer)
+            .and_then(Value::as_i64)
+            .unwrap_or(default)
     }
 
     fn text(&self, pointer: &str) -> &str {
-        self.0.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        self.0
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// A status that speaks of an older spec says nothing of this one.
     fn is_behind(&self) -> Option<String> {
-        let seen = self.0.pointer("/status/observedGeneration").and_then(Value::as_i64)?;
+        let seen = self
+            .0
+            .pointer("/status/observedGeneration")
+            .and_then(Value::as_i64)?;
         let wanted = self.number("/metadata/generation", seen);
         (seen < wanted).then(|| format!("its controller has seen generation {seen} of {wanted}"))
     }
@@ -145,12 +167,20 @@ impl Status<'_> {
         let all = self.0.pointer("/status/conditions")?.as_array()?;
         let found = all.iter().find(|condition| condition["type"] == name)?;
         let (reason, message) = (found["reason"].as_str(), found["message"].as_str());
-        let why = [reason, message].into_iter().flatten().filter(|text| !text.is_empty());
-        Some((found["status"].as_str()?, why.collect::<Vec<_>>().join(": ")))
+        let why = [reason, message]
+            .into_iter()
+            .flatten()
+            .filter(|text| !text.is_empty());
+        Some((
+            found["status"].as_str()?,
+            why.collect::<Vec<_>>().join(": "),
+        ))
     }
 
     fn is(&self, name: &str, status: &str) -> Option<String> {
-        self.condition(name).filter(|(is, _)| *is == status).map(|(_, why)| why)
+        self.condition(name)
+            .filter(|(is, _)| *is == status)
+            .map(|(_, why)| why)
     }
 }
 
@@ -160,7 +190,11 @@ fn counted(what: &str, have: i64, want: i64) -> Option<Health> {
 }
 
 fn first(found: impl IntoIterator<Item = Option<Health>>) -> Health {
-    found.into_iter().flatten().next().unwrap_or(Health::Current)
+    found
+        .into_iter()
+        .flatten()
+        .next()
+        .unwrap_or(Health::Current)
 }
 
 fn unobserved(seen: &Status<'_>) -> Option<Health> {
@@ -170,16 +204,26 @@ fn unobserved(seen: &Status<'_>) -> Option<Health> {
 
 fn deployment(seen: &Status<'_>) -> Health {
     let want = seen.number("/spec/replicas", 1);
-    let late = seen.condition("Progressing").filter(|(_, why)| why.starts_with("ProgressDeadlineExceeded"));
-    let (updated, all) = (seen.number("/status/updatedReplicas", 0), seen.number("/status/replicas", 0));
-    let old = (all > updated).then(|| Health::InProgress(format!("{} old replicas are to go", all - updated)));
+    let late = seen
+        .condition("Progressing")
+        .filter(|(_, why)| why.starts_with("ProgressDeadlineExceeded"));
+    let (updated, all) = (
+        seen.number("/status/updatedReplicas", 0),
+        seen.number("/status/replicas", 0),
+    );
+    let old = (all > updated)
+        .then(|| Health::InProgress(format!("{} old replicas are to go", all - updated)));
     first([
         unobserved(seen),
         late.map(|(_, why)| Health::Failed(why)),
         seen.is("ReplicaFailure", "True").map(Health::Failed),
         counted("replicas updated", updated, want),
         old,
-        counted("replicas available", seen.number("/status/availableReplicas", 0), want),
+        counted(
+            "replicas available",
+            seen.number("/status/availableReplicas", 0),
+            want,
+        ),
     ])
 }
 
@@ -194,9 +238,18 @@ fn stateful_set(seen: &Status<'_>) -> Health {
     first([
         unobserved(seen),
         counted("replicas there", seen.number("/status/replicas", 0), want),
-        counted("replicas ready", seen.number("/status/readyReplicas", 0), want),
-        (partition == 0 && !rolled).then(|| Health::InProgress(format!("{updated} of {want} replicas updated"))),
-        counted("replicas updated", updated.max(if rolled { want } else { 0 }), (want - partition).max(0)),
+        counted(
+            "replicas ready",
+            seen.number("/status/readyReplicas", 0),
+            want,
+        ),
+        (partition == 0 && !rolled)
+            .then(|| Health::InProgress(format!("{updated} of {want} replicas updated"))),
+        counted(
+            "replicas updated",
+            updated.max(if rolled { want } else { 0 }),
+            (want - partition).max(0),
+        ),
     ])
 }
 
@@ -204,9 +257,21 @@ fn daemon_set(seen: &Status<'_>) -> Health {
     let want = seen.number("/status/desiredNumberScheduled", 0);
     first([
         unobserved(seen),
-        counted("pods scheduled", seen.number("/status/currentNumberScheduled", 0), want),
-        counted("pods updated", seen.number("/status/updatedNumberScheduled", 0), want),
-        counted("pods available", seen.number("/status/numberAvailable", 0), want),
+        counted(
+            "pods scheduled",
+            seen.number("/status/currentNumberScheduled", 0),
+            want,
+        ),
+        counted(
+            "pods updated",
+            seen.number("/status/updatedNumberScheduled", 0),
+            want,
+        ),
+        counted(
+            "pods available",
+            seen.number("/status/numberAvailable", 0),
+            want,
+        ),
     ])
 }
 
@@ -215,7 +280,11 @@ fn replica_set(seen: &Status<'_>) -> Health {
     first([
         unobserved(seen),
         seen.is("ReplicaFailure", "True").map(Health::Failed),
-        counted("replicas ready", seen.number("/status/readyReplicas", 0), want),
+        counted(
+            "replicas ready",
+            seen.number("/status/readyReplicas", 0),
+            want,
+        ),
     ])
 }
 
@@ -229,15 +298,34 @@ fn job(seen: &Status<'_>) -> Health {
 }
 
 fn pod(seen: &Status<'_>) -> Health {
-    let stuck = ["ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError"];
-    let containers = seen.0.pointer("/status/containerStatuses").and_then(Value::as_array);
-    let waits = containers.into_iter().flatten().filter_map(|container| container.pointer("/state/waiting"));
-    let why = |wait: &Value| wait["reason"].as_str().filter(|reason| stuck.contains(reason)).map(str::to_owned);
+    let stuck = [
+        "ImagePullBackOff",
+        "ErrImagePull",
+        "CrashLoopBackOff",
+        "CreateContainerConfigError",
+    ];
+    let containers = seen
+        .0
+        .pointer("/status/containerStatuses")
+        .and_then(Value::as_array);
+    let waits = containers
+        .into_iter()
+        .flatten()
+        .filter_map(|container| container.pointer("/state/waiting"));
+    let why = |wait: &Value| {
+        wait["reason"]
+            .as_str()
+            .filter(|reason| stuck.contains(reason))
+            .map(str::to_owned)
+    };
     match seen.text("/status/phase") {
         "Succeeded" => Health::Current,
         "Failed" => Health::Failed("the pod failed".to_owned()),
         "Running" if seen.is("Ready", "True").is_some() => Health::Current,
-        _ => waits.filter_map(why).next().map_or(Health::InProgress("it is not ready".to_owned()), Health::Failed),
+        _ => waits.filter_map(why).next().map_or(
+            Health::InProgress("it is not ready".to_owned()),
+            Health::Failed,
+        ),
     }
 }
 
@@ -282,49 +370,76 @@ mod tests {
 
     use super::*;
 
-    fn of(group: &str, kind: &str, object: Value) -> Health {
-        health(&GroupKind::new(group, kind), &object)
+    fn of(group: &str, kind: &str, object: &Value) -> Health {
+        health(&GroupKind::new(group, kind), object)
     }
 
-    fn deployment(status: Value) -> Health {
-        of("apps", "Deployment", json!({"metadata": {"generation": 2}, "spec": {"replicas": 3}, "status": status}))
+    fn deployment(status: &Value) -> Health {
+        of(
+            "apps",
+            "Deployment",
+            &json!({"metadata": {"generation": 2}, "spec": {"replicas": 3}, "status": status}),
+        )
     }
 
     #[test]
     fn a_deployment_waits_rolls_and_fails() {
         let waits = |why: &str| Health::InProgress(why.into());
-        assert_eq!(deployment(json!({})), waits("its controller has not seen it yet"));
-        assert_eq!(deployment(json!({"observedGeneration": 1})), waits("its controller has seen generation 1 of 2"));
         assert_eq!(
-            deployment(json!({"observedGeneration": 2, "replicas": 4, "updatedReplicas": 3, "availableReplicas": 3})),
+            deployment(&json!({})),
+            waits("its controller has not seen it yet")
+        );
+        assert_eq!(
+            deployment(&json!({"observedGeneration": 1})),
+            waits("its controller has seen generation 1 of 2")
+        );
+        assert_eq!(
+            deployment(
+                &json!({"observedGeneration": 2, "replicas": 4, "updatedReplicas": 3, "availableReplicas": 3})
+            ),
             waits("1 old replicas are to go")
         );
         assert_eq!(
-            deployment(json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 2})),
+            deployment(
+                &json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 2})
+            ),
             waits("2 of 3 replicas available")
         );
         let late = json!([{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "late"}]);
         assert_eq!(
-            deployment(json!({"observedGeneration": 2, "conditions": late})),
+            deployment(&json!({"observedGeneration": 2, "conditions": late})),
             Health::Failed("ProgressDeadlineExceeded: late".into())
         );
         assert_eq!(
-            deployment(json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3})),
+            deployment(
+                &json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3})
+            ),
             Health::Current
         );
     }
 
     #[test]
     fn other_kinds_speak_through_conditions() {
-        let custom = |conditions: Value| of("example.com", "Foo", json!({"status": {"conditions": conditions}}));
-        assert_eq!(custom(json!([])), Health::Current);
-        assert_eq!(custom(json!([{"type": "Ready", "status": "True"}])), Health::Current);
+        let custom = |conditions: &Value| {
+            of(
+                "example.com",
+                "Foo",
+                &json!({"status": {"conditions": conditions}}),
+            )
+        };
+        assert_eq!(custom(&json!([])), Health::Current);
         assert_eq!(
-            custom(json!([{"type": "Ready", "status": "False", "reason": "Pulling"}])),
+            custom(&json!([{"type": "Ready", "status": "True"}])),
+            Health::Current
+        );
+        assert_eq!(
+            custom(&json!([{"type": "Ready", "status": "False", "reason": "Pulling"}])),
             Health::InProgress("Pulling".into())
         );
         assert_eq!(
-            custom(json!([{"type": "Ready", "status": "False"}, {"type": "Stalled", "status": "True", "reason": "Bad"}])),
+            custom(
+                &json!([{"type": "Ready", "status": "False"}, {"type": "Stalled", "status": "True", "reason": "Bad"}])
+            ),
             Health::Failed("Bad".into())
         );
     }
@@ -332,15 +447,24 @@ mod tests {
     #[test]
     fn jobs_pods_and_claims() {
         let done = json!({"status": {"startTime": "x", "conditions": [{"type": "Complete", "status": "True"}]}});
-        assert_eq!(of("batch", "Job", done), Health::Current);
+        assert_eq!(of("batch", "Job", &done), Health::Current);
         let broken = json!({"status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}});
-        assert_eq!(of("batch", "Job", broken), Health::Failed("BackoffLimitExceeded".into()));
+        assert_eq!(
+            of("batch", "Job", &broken),
+            Health::Failed("BackoffLimitExceeded".into())
+        );
         let pulling = json!({"status": {"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]}});
-        assert_eq!(of("", "Pod", pulling), Health::Failed("ImagePullBackOff".into()));
+        assert_eq!(
+            of("", "Pod", &pulling),
+            Health::Failed("ImagePullBackOff".into())
+        );
         let claim = json!({"status": {"phase": "Pending"}});
-        assert_eq!(of("", "PersistentVolumeClaim", claim), Health::InProgress("its phase is Pending".into()));
+        assert_eq!(
+            of("", "PersistentVolumeClaim", &claim),
+            Health::InProgress("its phase is Pending".into())
+        );
         let leaving = json!({"metadata": {"deletionTimestamp": "x"}});
-        assert_eq!(of("", "Namespace", leaving), Health::Terminating);
+        assert_eq!(of("", "Namespace", &leaving), Health::Terminating);
     }
 
     #[test]
@@ -351,6 +475,9 @@ mod tests {
             (key("b"), Health::InProgress("slow".into())),
             (key("c"), Health::Failed("broken".into())),
         ]);
-        assert_eq!(set.to_string(), "1 of 3 current; ConfigMap n/c is failed: broken");
+        assert_eq!(
+            set.to_string(),
+            "1 of 3 current; ConfigMap n/c is failed: broken"
+        );
     }
 }

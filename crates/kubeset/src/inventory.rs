@@ -78,7 +78,10 @@ impl Inventory {
             return;
         }
         let need = size_of(key, None);
-        let roomy = self.chunks.iter().position(|chunk| chunk.size + need <= ROOM);
+        let roomy = self
+            .chunks
+            .iter()
+            .position(|chunk| chunk.size + need <= ROOM);
         let at = roomy.unwrap_or_else(|| {
             self.chunks.push(Chunk::default());
             self.chunks.len() - 1
@@ -177,17 +180,27 @@ impl Storage<'_> {
         format!("evenkeel-inventory-{digest:016x}-{at}")
     }
 
-    fn lost(&self, why: impl ToString) -> Error {
+    fn lost(&self, why: &str) -> Error {
         let owner = self.owner.to_string();
-        Error::Inventory { owner, why: why.to_string() }
+        Error::Inventory {
+            owner,
+            why: why.to_string(),
+        }
     }
 
     /// What is written of the inventory.
     pub(crate) async fn find(&self) -> Result<Found, Error> {
         let selector = format!("{LABEL}={}", self.owner);
-        let listed = self.maps().list(&ListParams::default().labels(&selector)).await;
+        let listed = self
+            .maps()
+            .list(&ListParams::default().labels(&selector))
+            .await;
         let listed = listed.map_err(|error| Error::of_call("read the inventory", error))?;
-        let mut maps: BTreeMap<_, _> = listed.items.into_iter().map(|map| (map.metadata.name.clone(), map)).collect();
+        let mut maps: BTreeMap<_, _> = listed
+            .items
+            .into_iter()
+            .map(|map| (map.metadata.name.clone(), map))
+            .collect();
         let (mut found, mut whole) = (Inventory::default(), !maps.is_empty());
         for at in 0.. {
             if maps.is_empty() {
@@ -202,10 +215,16 @@ impl Storage<'_> {
             } else if at > 1_000 {
                 break;
             }
-            found.places.extend(chunk.entries.keys().map(|key| (key.clone(), at)));
+            found
+                .places
+                .extend(chunk.entries.keys().map(|key| (key.clone(), at)));
             found.chunks.push(chunk);
         }
-        Ok(if whole { Found::Whole(found) } else { Found::Lost(found) })
+        Ok(if whole {
+            Found::Whole(found)
+        } else {
+            Found::Lost(found)
+        })
     }
 
     /// Writes one chunk, if it is still as we saw it; returns its new revision.
@@ -216,23 +235,35 @@ impl Storage<'_> {
             (None, true) => return Ok(None),
             (Some(revision), true) => return self.drop(&name, revision).await,
             (None, false) => self.maps().create(&how, &self.map(&name, chunk)).await,
-            (Some(_), false) => self.maps().replace(&name, &how, &self.map(&name, chunk)).await,
+            (Some(_), false) => {
+                self.maps()
+                    .replace(&name, &how, &self.map(&name, chunk))
+                    .await
+            }
         };
         match written {
             Ok(map) => Ok(map.metadata.resource_version),
-            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Err(self.lost(&status.message)),
+            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {
+                Err(self.lost(&status.message))
+            }
             Err(error) => Err(Error::of_call("write the inventory", error)),
         }
     }
 
     async fn drop(&self, name: &str, revision: &str) -> Result<Option<String>, Error> {
         let resource_version = Some(revision.to_owned());
-        let how = DeleteParams::default().preconditions(Preconditions { resource_version, uid: None });
+        let how = DeleteParams::default().preconditions(Preconditions {
+            resource_version,
+            uid: None,
+        });
         match self.maps().delete(name, &how).await {
             Ok(_) => Ok(None),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
             Err(kube::Error::Api(status)) if status.code == 409 => Err(self.lost(&status.message)),
-            Err(error) => Err(Error::of_call("remove an empty part of the inventory", error)),
+            Err(error) => Err(Error::of_call(
+                "remove an empty part of the inventory",
+                error,
+            )),
         }
     }
 
@@ -255,7 +286,11 @@ mod tests {
     use super::*;
 
     fn key(at: usize) -> ObjectKey {
-        ObjectKey::new(GroupKind::new("apps", "Deployment"), Some("some-namespace"), format!("{at:0>200}"))
+        ObjectKey::new(
+            GroupKind::new("apps", "Deployment"),
+            Some("some-namespace"),
+            format!("{at:0>200}"),
+        )
     }
 
     #[test]
@@ -279,12 +314,21 @@ mod tests {
     fn a_chunk_is_read_as_it_was_written() {
         let mut chunk = Chunk::default();
         chunk.put(key(1), Some("uid".into()));
-        chunk.put(ObjectKey::new(GroupKind::new("", "Namespace"), None, "n"), None);
+        chunk.put(
+            ObjectKey::new(GroupKind::new("", "Namespace"), None, "n"),
+            None,
+        );
         let data = BTreeMap::from([(ENTRIES.to_owned(), chunk.text())]);
-        let map = ConfigMap { data: Some(data), ..ConfigMap::default() };
+        let map = ConfigMap {
+            data: Some(data),
+            ..ConfigMap::default()
+        };
         let read = Chunk::read(&map).unwrap();
         assert_eq!((read.entries, read.size), (chunk.entries, chunk.size));
-        let broken = ConfigMap { data: Some(BTreeMap::from([(ENTRIES.to_owned(), "[{".into())])), ..ConfigMap::default() };
+        let broken = ConfigMap {
+            data: Some(BTreeMap::from([(ENTRIES.to_owned(), "[{".into())])),
+            ..ConfigMap::default()
+        };
         assert!(Chunk::read(&broken).is_none());
     }
 }

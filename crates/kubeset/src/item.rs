@@ -65,7 +65,11 @@ pub(crate) async fn resolve(
         let mut object = manifest.object.clone();
         place(&mut object, namespace);
         let content = marks.put(&mut object);
-        let item = Item { resource, object, defined_by };
+        let item = Item {
+            resource,
+            object,
+            defined_by,
+        };
         let rank = rank(&key.kind);
         wanted.push((key, Wanted::new(item, content).ranked(rank)));
     }
@@ -84,7 +88,11 @@ fn place(object: &mut Value, namespace: Option<&str>) {
 
 type Defined = BTreeMap<(GroupKind, String), (Resource, ObjectKey)>;
 
-async fn find(cluster: &Shared, defined: &Defined, manifest: &Manifest) -> Result<(Resource, Option<ObjectKey>), Error> {
+async fn find(
+    cluster: &Shared,
+    defined: &Defined,
+    manifest: &Manifest,
+) -> Result<(Resource, Option<ObjectKey>), Error> {
     let known = cluster.kinds().await?;
     if let Some(resource) = known.find(&manifest.kind, Some(&manifest.version)) {
         return Ok((resource.clone(), None));
@@ -92,7 +100,10 @@ async fn find(cluster: &Shared, defined: &Defined, manifest: &Manifest) -> Resul
     if let Some((resource, by)) = defined.get(&(manifest.kind.clone(), manifest.version.clone())) {
         return Ok((resource.clone(), Some(by.clone())));
     }
-    match cluster.find(&manifest.kind, Some(&manifest.version)).await? {
+    match cluster
+        .find(&manifest.kind, Some(&manifest.version))
+        .await?
+    {
         Some(resource) => Ok((resource, None)),
         None => Err(Error::UnknownKind {
             kind: manifest.kind.clone(),
@@ -103,7 +114,9 @@ async fn find(cluster: &Shared, defined: &Defined, manifest: &Manifest) -> Resul
 
 /// The kinds that the set itself defines.
 fn definitions(manifests: &[Manifest]) -> Defined {
-    let definitions = manifests.iter().filter(|manifest| manifest.kind.is_definition());
+    let definitions = manifests
+        .iter()
+        .filter(|manifest| manifest.kind.is_definition());
     definitions.flat_map(defined_by).collect()
 }
 
@@ -123,7 +136,10 @@ fn defined_by(definition: &Manifest) -> Vec<((GroupKind, String), (Resource, Obj
                 namespaced: spec["scope"] == "Namespaced",
                 manageable: true,
             };
-            ((kind.clone(), resource.version.clone()), (resource, by.clone()))
+            (
+                (kind.clone(), resource.version.clone()),
+                (resource, by.clone()),
+            )
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use crate::marks::{Seal, is_kept, owner_of};
 
 /// An object of the cluster as far as a set needs to know it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Live {
+pub(crate) struct Live {
     pub(crate) uid: String,
     pub(crate) revision: String,
     pub(crate) owner: Option<Box<str>>,

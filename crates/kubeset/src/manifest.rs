@@ -235,7 +235,9 @@ impl Reader {
         let mut taken = Vec::new();
         let metadata = manifest.object.get_mut("metadata");
         if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
-            let there = MANAGED.iter().filter(|field| metadata.remove(**field).is_some());
+            let there = MANAGED
+                .iter()
+                .filter(|field| metadata.remove(**field).is_some());
             taken.extend(there.map(|field| format!("metadata.{field}")));
         }
         let object = manifest.object.as_object_mut();
@@ -243,7 +245,10 @@ impl Reader {
             taken.push("status".to_owned());
         }
         if !taken.is_empty() {
-            let message = format!("{what}: ignored {}, which the server sets", taken.join(", "));
+            let message = format!(
+                "{what}: ignored {}, which the server sets",
+                taken.join(", ")
+            );
             let place = manifest.place;
             self.read.warnings.push(Warning { place, message });
         }
@@ -332,7 +337,10 @@ mod tests {
 
     #[test]
     fn an_empty_text_is_an_empty_set() {
-        assert_eq!(Manifests::parse("---\n# nothing\n").unwrap(), Manifests::default());
+        assert_eq!(
+            Manifests::parse("---\n# nothing\n").unwrap(),
+            Manifests::default()
+        );
     }
 
     #[test]
@@ -370,7 +378,10 @@ mod tests {
             error("apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\n"),
             "document 1, line 1: Pod has generateName; objects of a set need a fixed metadata.name"
         );
-        assert_eq!(error("- 1\n"), "document 1, line 1: expected an object with apiVersion, kind and metadata");
+        assert_eq!(
+            error("- 1\n"),
+            "document 1, line 1: expected an object with apiVersion, kind and metadata"
+        );
     }
 
     #[test]

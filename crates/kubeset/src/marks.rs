@@ -11,7 +11,10 @@ use crate::fields::hash;
 /// The annotation with the seal.
 const SEAL: &str = "evenkeel.io/applied";
 /// Annotations that keep an object in the cluster when it leaves its set.
-const KEEP: [(&str, &str); 2] = [("evenkeel.io/on-removal", "keep"), ("helm.sh/resource-policy", "keep")];
+const KEEP: [(&str, &str); 2] = [
+    ("evenkeel.io/on-removal", "keep"),
+    ("helm.sh/resource-policy", "keep"),
+];
 
 /// The name of an owner: fit for a label, so that the server can select by it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +22,9 @@ pub struct Owner(String);
 
 /// A name that no label can carry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} cannot name an owner: 1 to 63 letters, digits, '-', '_' or '.', letters or digits at both ends")]
+#[error(
+    "{0:?} cannot name an owner: 1 to 63 letters, digits, '-', '_' or '.', letters or digits at both ends"
+)]
 pub struct BadOwner(String);
 
 impl Owner {
@@ -32,8 +37,14 @@ impl Owner {
         let plain = |byte: u8| byte.is_ascii_alphanumeric();
         let inner = |byte: u8| plain(byte) || matches!(byte, b'-' | b'_' | b'.');
         let ends = [name.bytes().next(), name.bytes().last()];
-        let fits = name.len() <= 63 && name.bytes().all(inner) && ends.into_iter().all(|end| end.is_some_and(plain));
-        if fits { Ok(Self(name)) } else { Err(BadOwner(name)) }
+        let fits = name.len() <= 63
+            && name.bytes().all(inner)
+            && ends.into_iter().all(|end| end.is_some_and(plain));
+        if fits {
+            Ok(Self(name))
+        } else {
+            Err(BadOwner(name))
+        }
     }
 
     /// The name.
@@ -110,13 +121,21 @@ impl Marks {
 
 /// Whose an object is. The annotation alone decides: controllers copy labels to what they make.
 pub(crate) fn owner_of<'m>(metadata: &'m ObjectMeta, owner_key: &str) -> Option<&'m str> {
-    metadata.annotations.as_ref()?.get(owner_key).map(String::as_str)
+    metadata
+        .annotations
+        .as_ref()?
+        .get(owner_key)
+        .map(String::as_str)
 }
 
 /// Whether an object is to stay in the cluster when it leaves its set.
 pub(crate) fn is_kept(metadata: &ObjectMeta) -> bool {
     let annotations = metadata.annotations.as_ref();
-    KEEP.iter().any(|(name, keep)| annotations.and_then(|all| all.get(*name)).is_some_and(|said| said == keep))
+    KEEP.iter().any(|(name, keep)| {
+        annotations
+            .and_then(|all| all.get(*name))
+            .is_some_and(|said| said == keep)
+    })
 }
 
 #[cfg(test)]
@@ -135,15 +154,23 @@ mod tests {
     fn marks_are_put_beside_what_is_there() {
         let mut object = json!({"metadata": {"name": "x", "labels": {"app": "x"}}});
         marks().put(&mut object);
-        assert_eq!(object["metadata"]["labels"], json!({"app": "x", "example.com/set": "a"}));
-        assert_eq!(object["metadata"]["annotations"]["example.com/checksum"], "1");
+        assert_eq!(
+            object["metadata"]["labels"],
+            json!({"app": "x", "example.com/set": "a"})
+        );
+        assert_eq!(
+            object["metadata"]["annotations"]["example.com/checksum"],
+            "1"
+        );
     }
 
     #[test]
     fn the_content_changes_with_the_object_and_with_the_marks() {
         let content = |marks: &Marks, data| marks.put(&mut json!({"metadata": {}, "data": data}));
         let mut other = marks();
-        other.annotations.insert("example.com/checksum".into(), "2".into());
+        other
+            .annotations
+            .insert("example.com/checksum".into(), "2".into());
         assert_eq!(content(&marks(), 1), content(&marks(), 1));
         assert_ne!(content(&marks(), 1), content(&marks(), 2));
         assert_ne!(content(&marks(), 1), content(&other, 1));
@@ -151,7 +178,10 @@ mod tests {
 
     #[test]
     fn a_seal_is_read_as_it_was_written() {
-        let seal = Seal { content: 7, fields: u64::MAX };
+        let seal = Seal {
+            content: 7,
+            fields: u64::MAX,
+        };
         let mut object = json!({"metadata": {"annotations": {}}});
         seal.put(&mut object);
         let metadata: ObjectMeta = serde_json::from_value(object["metadata"].clone()).unwrap();

@@ -16,7 +16,9 @@ pub(crate) fn rank(kind: &GroupKind) -> Rank {
     Rank(match (kind.group.as_str(), kind.kind.as_str()) {
         ("scheduling.k8s.io" | "storage.k8s.io" | "node.k8s.io", _) => 1,
         ("networking.k8s.io", "IngressClass") | ("gateway.networking.k8s.io", "GatewayClass") => 1,
-        ("", "ResourceQuota" | "LimitRange") | ("policy", _) | ("networking.k8s.io", "NetworkPolicy") => 2,
+        ("", "ResourceQuota" | "LimitRange")
+        | ("policy", _)
+        | ("networking.k8s.io", "NetworkPolicy") => 2,
         ("", "ServiceAccount") => 3,
         ("rbac.authorization.k8s.io", "ClusterRole" | "Role") => 3,
         ("rbac.authorization.k8s.io", _) => 4,
@@ -45,9 +47,18 @@ mod tests {
             GroupKind::new("apps", "Deployment"),
             GroupKind::new("autoscaling", "HorizontalPodAutoscaler"),
             GroupKind::new("example.com", "Anything"),
-            GroupKind::new("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+            GroupKind::new(
+                "admissionregistration.k8s.io",
+                "ValidatingWebhookConfiguration",
+            ),
         ];
         assert!(order.iter().map(rank).is_sorted_by(|one, next| one < next));
-        assert_eq!(rank(&GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition")), FIRST);
+        assert_eq!(
+            rank(&GroupKind::new(
+                "apiextensions.k8s.io",
+                "CustomResourceDefinition"
+            )),
+            FIRST
+        );
     }
 }

@@ -4,28 +4,20 @@ use crate::key::{GroupKind, ObjectKey};
 
 /// A kind in one version, as the server serves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resource {
+pub(crate) struct Resource {
     /// The kind.
-    pub kind: GroupKind,
+    pub(crate) kind: GroupKind,
     /// The version.
-    pub version: String,
+    pub(crate) version: String,
     /// The word in paths: `deployments`.
-    pub plural: String,
+    pub(crate) plural: String,
     /// Whether its objects live in namespaces.
-    pub namespaced: bool,
+    pub(crate) namespaced: bool,
     /// Whether its objects can be listed, watched, applied and deleted.
-    pub manageable: bool,
+    pub(crate) manageable: bool,
 }
 
 impl Resource {
-    /// `group/version`, or `version` for the core group.
-    pub fn api_version(&self) -> String {
-        match self.kind.group.as_str() {
-            "" => self.version.clone(),
-            group => format!("{group}/{}", self.version),
-        }
-    }
-
     /// The path of its objects in a namespace, or of all its objects.
     pub(crate) fn path(&self, namespace: Option<&str>) -> String {
         let root = match self.kind.group.as_str() {

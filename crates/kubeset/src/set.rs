@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use evenkeel_reconcile::world::World;
 use evenkeel_reconcile::{
     Acting, Attempt, ChangeSet, Desired, Interrupted, Policy, Stage, Word, act, compare,
 };
-use evenkeel_reconcile::world::World;
 use tokio::sync::{Mutex, watch};
 
 use crate::cluster::{Cluster, Shared};
@@ -70,7 +70,10 @@ impl Converged {
 
     fn failed(error: Error) -> Self {
         let changes = ChangeSet::default();
-        let failures = vec![evenkeel_reconcile::Failed { attempt: Attempt::Observe, error }];
+        let failures = vec![evenkeel_reconcile::Failed {
+            attempt: Attempt::Observe,
+            error,
+        }];
         Self {
             result: Err(Interrupted { changes, failures }),
             drift: Vec::new(),
@@ -105,7 +108,12 @@ impl Set {
     pub(crate) fn new(cluster: Cluster, owner: Owner) -> Self {
         let bell = cluster.0.view.bell(owner.as_str());
         let memory = Mutex::default();
-        Self { cluster, owner, memory, bell }
+        Self {
+            cluster,
+            owner,
+            memory,
+            bell,
+        }
     }
 
     /// Whose objects these are.
@@ -131,7 +139,8 @@ impl Set {
             Err(error) => return Converged::failed(error),
         };
         if !policy.take_from.is_empty() {
-            self.shared().announce(&self.owner, desired.iter().map(|(key, _)| key));
+            self.shared()
+                .announce(&self.owner, desired.iter().map(|(key, _)| key));
         }
         let mut converged = self.bring_about(&desired, policy).await;
         if converged.is_settled() {
@@ -181,7 +190,16 @@ impl Set {
         }
         let inventory = memory.inventory.take().unwrap_or_default();
         let fights = std::mem::take(&mut memory.fights);
-        let world = SetWorld::new(self.shared(), &self.owner, desired, policy, self.storage(), inventory, fights, &memory.gaps);
+        let world = SetWorld::new(
+            self.shared(),
+            &self.owner,
+            desired,
+            policy,
+            self.storage(),
+            inventory,
+            fights,
+            &memory.gaps,
+        );
         let converged = passes(&world, desired, policy).await;
         let (inventory, fights) = world.into_memory();
         memory.fights = fights;
@@ -203,7 +221,9 @@ impl Set {
         memory.gaps.clear();
         if lost {
             let sweep = self.sweep(again).await?;
-            sweep.of(&self.owner).for_each(|(key, uid)| inventory.made(key, uid));
+            sweep
+                .of(&self.owner)
+                .for_each(|(key, uid)| inventory.made(key, uid));
             memory.gaps.clone_from(&sweep.gaps);
         }
         (memory.inventory, memory.loaded) = (Some(inventory), true);
@@ -215,7 +235,9 @@ impl Set {
         let mut kept = self.shared().sweep.lock().await;
         match &*kept {
             Some(sweep) if !again && sweep.gaps.is_empty() => Ok(sweep.clone()),
-            _ => Ok(kept.insert(Arc::new(Sweep::run(self.shared()).await?)).clone()),
+            _ => Ok(kept
+                .insert(Arc::new(Sweep::run(self.shared()).await?))
+                .clone()),
         }
     }
 }
@@ -226,7 +248,7 @@ async fn passes(world: &SetWorld<'_>, desired: &DesiredSet, policy: &SetPolicy) 
     if result.is_ok() && world.met_strangers() {
         let first = result;
         result = pass(world, desired, policy).await;
-        result = merged(first, result);
+        result = merged(&first, result);
     }
     let undone = match &result {
         Err(interrupted) if failed_to_apply(interrupted) => world.undo_namespaces().await,
@@ -234,12 +256,21 @@ async fn passes(world: &SetWorld<'_>, desired: &DesiredSet, policy: &SetPolicy) 
     };
     if let Err(error) = world.finish().await {
         result = result.and_then(|changes| {
-            let failures = vec![evenkeel_reconcile::Failed { attempt: Attempt::Forget, error }];
+            let failures = vec![evenkeel_reconcile::Failed {
+                attempt: Attempt::Forget,
+                error,
+            }];
             Err(Interrupted { changes, failures })
         });
     }
     let (drift, fights) = world.reports();
-    Converged { result, drift, fights, warnings: Vec::new(), undone }
+    Converged {
+        result,
+        drift,
+        fights,
+        warnings: Vec::new(),
+        undone,
+    }
 }
 
 type Passed = Result<ChangeSet<ObjectKey>, Interrupted<ObjectKey, Error>>;
@@ -247,7 +278,10 @@ type Passed = Result<ChangeSet<ObjectKey>, Interrupted<ObjectKey, Error>>;
 async fn pass(world: &SetWorld<'_>, desired: &DesiredSet, policy: &SetPolicy) -> Passed {
     let snapshot = world.observe().await.map_err(|error| Interrupted {
         changes: ChangeSet::default(),
-        failures: vec![evenkeel_reconcile::Failed { attempt: Attempt::Observe, error }],
+        failures: vec![evenkeel_reconcile::Failed {
+            attempt: Attempt::Observe,
+            error,
+        }],
     })?;
     let plan = compare(desired, &snapshot, &policy.engine, world.now());
     let how = Acting {
@@ -258,24 +292,40 @@ async fn pass(world: &SetWorld<'_>, desired: &DesiredSet, policy: &SetPolicy) ->
 }
 
 /// The words of the second pass, except where it only confirms what the first one did.
-fn merged(first: Passed, second: Passed) -> Passed {
-    let (Ok(first), Ok(second)) = (&first, &second) else {
+fn merged(first: &Passed, second: Passed) -> Passed {
+    let (Ok(first), Ok(second)) = (first, &second) else {
         return second;
     };
-    let done: BTreeMap<_, _> = first.iter().filter(|change| change.word.is_write()).map(|change| (&change.key, change)).collect();
+    let done: BTreeMap<_, _> = first
+        .iter()
+        .filter(|change| change.word.is_write())
+        .map(|change| (&change.key, change))
+        .collect();
     let newest = |change: &evenkeel_reconcile::Change<ObjectKey>| match done.get(&change.key) {
         Some(first) if change.word == Word::Kept => (*first).clone(),
         _ => change.clone(),
     };
-    let gone = done.values().filter(|change| second.iter().all(|later| later.key != change.key));
-    Ok(second.iter().map(newest).chain(gone.map(|change| (*change).clone())).collect())
+    let gone = done
+        .values()
+        .filter(|change| second.iter().all(|later| later.key != change.key));
+    Ok(second
+        .iter()
+        .map(newest)
+        .chain(gone.map(|change| (*change).clone()))
+        .collect())
 }
 
 /// Whether something that should exist does not; a delete that failed leaves all of it in place.
 fn failed_to_apply(interrupted: &Interrupted<ObjectKey, Error>) -> bool {
-    interrupted.failures.iter().any(|failed| match &failed.attempt {
-        Attempt::Enter(Stage::Apply(_)) => true,
-        Attempt::Step(verb, _) => *verb != "delete",
-        Attempt::Observe | Attempt::Remember | Attempt::Enter(Stage::Prune(_)) | Attempt::Forget => false,
-    })
+    interrupted
+        .failures
+        .iter()
+        .any(|failed| match &failed.attempt {
+            Attempt::Enter(Stage::Apply(_)) => true,
+            Attempt::Step(verb, _) => *verb != "delete",
+            Attempt::Observe
+            | Attempt::Remember
+            | Attempt::Enter(Stage::Prune(_))
+            | Attempt::Forget => false,
+        })
 }

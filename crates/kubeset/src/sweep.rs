@@ -25,7 +25,12 @@ impl Sweep {
     pub(crate) async fn run(cluster: &Shared) -> Result<Self, Error> {
         let kinds = cluster.discovery.refresh(&cluster.calls).await?;
         let mut sweep = Self::default();
-        let broken = kinds.broken().map(|group| (format!("the kinds of {group}"), "the group does not answer".to_owned()));
+        let broken = kinds.broken().map(|group| {
+            (
+                format!("the kinds of {group}"),
+                "the group does not answer".to_owned(),
+            )
+        });
         sweep.gaps.extend(broken);
         let owner_key = cluster.settings.owner_key.as_str();
         let kinds: Vec<Resource> = kinds.manageable().cloned().collect();
@@ -38,7 +43,9 @@ impl Sweep {
             let (seen, _) = match listed {
                 Ok(listed) => listed,
                 Err(error) => {
-                    sweep.gaps.push((format!("list of {}", resource.kind), error.to_string()));
+                    sweep
+                        .gaps
+                        .push((format!("list of {}", resource.kind), error.to_string()));
                     continue;
                 }
             };
@@ -47,7 +54,11 @@ impl Sweep {
                     let name = metadata.name.as_deref().unwrap_or_default();
                     let key = resource.key(metadata.namespace.as_deref(), name);
                     let uid = metadata.uid.clone().unwrap_or_default();
-                    sweep.found.entry(owner.to_owned()).or_default().push((key, uid));
+                    sweep
+                        .found
+                        .entry(owner.to_owned())
+                        .or_default()
+                        .push((key, uid));
                 }
             }
         }
@@ -62,24 +73,41 @@ impl Sweep {
 }
 
 /// How many objects a namespace holds that are neither `owner`'s nor made by the cluster itself.
-pub(crate) async fn foreign_in_namespace(cluster: &Shared, owner: &Owner, namespace: &str) -> Result<usize, Error> {
+pub(crate) async fn foreign_in_namespace(
+    cluster: &Shared,
+    owner: &Owner,
+    namespace: &str,
+) -> Result<usize, Error> {
     let kinds = cluster.kinds().await?;
-    let inside = kinds.manageable().filter(|resource| resource.namespaced && !is_record(resource));
+    let inside = kinds
+        .manageable()
+        .filter(|resource| resource.namespaced && !is_record(resource));
     let inside: Vec<Resource> = inside.cloned().collect();
-    let counts = inside.into_iter().map(|resource| async move {
-        foreign(cluster, owner, &resource, Some(namespace)).await
-    });
-    let counts: Vec<_> = stream::iter(counts).buffer_unordered(cluster.settings.parallel.get()).collect().await;
+    let counts = inside
+        .into_iter()
+        .map(|resource| async move { foreign(cluster, owner, &resource, Some(namespace)).await });
+    let counts: Vec<_> = stream::iter(counts)
+        .buffer_unordered(cluster.settings.parallel.get())
+        .collect()
+        .await;
     counts.into_iter().sum()
 }
 
 /// How many objects of a kind are not `owner`'s.
-pub(crate) async fn foreign(cluster: &Shared, owner: &Owner, resource: &Resource, namespace: Option<&str>) -> Result<usize, Error> {
+pub(crate) async fn foreign(
+    cluster: &Shared,
+    owner: &Owner,
+    resource: &Resource,
+    namespace: Option<&str>,
+) -> Result<usize, Error> {
     let (seen, _) = cluster.calls.list(resource, namespace, None).await?;
     let ours = |seen: &crate::calls::Seen| {
         let metadata = &seen.metadata;
         owner_of(metadata, &cluster.settings.owner_key) == Some(owner.as_str())
-            || metadata.owner_references.as_ref().is_some_and(|owners| !owners.is_empty())
+            || metadata
+                .owner_references
+                .as_ref()
+                .is_some_and(|owners| !owners.is_empty())
             || is_furniture(resource, metadata.name.as_deref().unwrap_or_default())
     };
     Ok(seen.iter().filter(|seen| !ours(seen)).count())
@@ -87,7 +115,10 @@ pub(crate) async fn foreign(cluster: &Shared, owner: &Owner, resource: &Resource
 
 /// Kinds that only tell of others.
 fn is_record(resource: &Resource) -> bool {
-    matches!(resource.kind.kind.as_str(), "Event" | "Endpoints" | "EndpointSlice" | "PodMetrics")
+    matches!(
+        resource.kind.kind.as_str(),
+        "Event" | "Endpoints" | "EndpointSlice" | "PodMetrics"
+    )
 }
 
 /// What every namespace holds from the start.

@@ -45,15 +45,28 @@ impl SetWorld<'_> {
     pub(crate) async fn validate(&self, ahead: &[StepOf<'_, Self>]) -> Result<(), Error> {
         let ahead: Vec<_> = ahead.iter().filter_map(write_of).collect();
         let coming: BTreeSet<_> = ahead.iter().map(|write| write.key).collect();
-        let (now, waiting): (Vec<_>, Vec<_>) = ahead.iter().partition(|write| self.can_ask(&coming, write));
+        let (now, waiting): (Vec<_>, Vec<_>) =
+            ahead.iter().partition(|write| self.can_ask(&coming, write));
         self.await_definitions(&waiting, &coming).await?;
         let unasked = |write: &&&Write<'_>| !self.attempt().verdicts.contains_key(write.key);
-        let asking = waiting.iter().filter(|write| self.is_served_now(&coming, write));
-        let asks = now.iter().chain(asking).filter(unasked).map(|write| async move {
-            (write.key, self.judge(write.key, write.item, write.seen).await)
-        });
+        let asking = waiting
+            .iter()
+            .filter(|write| self.is_served_now(&coming, write));
+        let asks = now
+            .iter()
+            .chain(asking)
+            .filter(unasked)
+            .map(|write| async move {
+                (
+                    write.key,
+                    self.judge(write.key, write.item, write.seen).await,
+                )
+            });
         let asks: Vec<_> = asks.collect();
-        let answers: Vec<_> = stream::iter(asks).buffer_unordered(self.parallel().get()).collect().await;
+        let answers: Vec<_> = stream::iter(asks)
+            .buffer_unordered(self.parallel().get())
+            .collect()
+            .await;
         let mut refused = Vec::new();
         for (key, answer) in answers {
             match answer {
@@ -68,7 +81,10 @@ impl SetWorld<'_> {
         refused.sort_by_key(ToString::to_string);
         match refused.is_empty() {
             true => Ok(()),
-            false => Err(Error::Invalid { first: Box::new(refused.remove(0)), rest: refused }),
+            false => Err(Error::Invalid {
+                first: Box::new(refused.remove(0)),
+                rest: refused,
+            }),
         }
     }
 
@@ -79,7 +95,9 @@ impl SetWorld<'_> {
 
     fn waits_for_namespace(&self, coming: &BTreeSet<&ObjectKey>, write: &Write<'_>) -> bool {
         write.key.namespace.as_deref().is_some_and(|namespace| {
-            coming.iter().any(|key| key.kind.is_namespace() && key.name == namespace)
+            coming
+                .iter()
+                .any(|key| key.kind.is_namespace() && key.name == namespace)
                 && self.is_new_namespace(namespace)
         })
     }
@@ -87,18 +105,35 @@ impl SetWorld<'_> {
     /// A namespace that the server says it would make.
     fn is_new_namespace(&self, namespace: &str) -> bool {
         let attempt = self.attempt();
-        let verdict = attempt.verdicts.iter().find(|(key, _)| key.kind.is_namespace() && key.name == namespace);
+        let verdict = attempt
+            .verdicts
+            .iter()
+            .find(|(key, _)| key.kind.is_namespace() && key.name == namespace);
         verdict.is_none_or(|(_, verdict)| matches!(verdict, Verdict::New { .. }))
     }
 
     fn is_served_now(&self, coming: &BTreeSet<&ObjectKey>, write: &Write<'_>) -> bool {
-        let definition_done = write.item.defined_by.as_ref().is_none_or(|by| !coming.contains(by));
+        let definition_done = write
+            .item
+            .defined_by
+            .as_ref()
+            .is_none_or(|by| !coming.contains(by));
         definition_done && !self.waits_for_namespace(coming, write)
     }
 
     /// Waits until the definitions that are done are served.
-    async fn await_definitions(&self, waiting: &[&Write<'_>], coming: &BTreeSet<&ObjectKey>) -> Result<(), Error> {
-        let done = waiting.iter().filter(|write| write.item.defined_by.as_ref().is_some_and(|by| !coming.contains(by)));
+    async fn await_definitions(
+        &self,
+        waiting: &[&Write<'_>],
+        coming: &BTreeSet<&ObjectKey>,
+    ) -> Result<(), Error> {
+        let done = waiting.iter().filter(|write| {
+            write
+                .item
+                .defined_by
+                .as_ref()
+                .is_some_and(|by| !coming.contains(by))
+        });
         let unasked = done.filter(|write| !self.attempt().verdicts.contains_key(write.key));
         let mut served = BTreeSet::new();
         for write in unasked {
@@ -121,7 +156,10 @@ impl SetWorld<'_> {
                 None => "it is established, but discovery does not show it".to_owned(),
             };
             if Instant::now() > deadline {
-                return Err(Error::NotServed { definition: definition.to_string(), why });
+                return Err(Error::NotServed {
+                    definition: definition.to_string(),
+                    why,
+                });
             }
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(1));
@@ -129,10 +167,20 @@ impl SetWorld<'_> {
     }
 
     async fn is_discovered(&self, item: &Item) -> Result<bool, Error> {
-        let found = self.cluster.find(&item.resource.kind, Some(&item.resource.version)).await?;
-        let Some(resource) = found else { return Ok(false) };
+        let found = self
+            .cluster
+            .find(&item.resource.kind, Some(&item.resource.version))
+            .await?;
+        let Some(resource) = found else {
+            return Ok(false);
+        };
         // From now on what exists of it is followed like everything else.
-        Ok(self.cluster.view.of(&resource, self.cluster.settings.patience).await.is_ok())
+        Ok(self
+            .cluster
+            .view
+            .of(&resource, self.cluster.settings.patience)
+            .await
+            .is_ok())
     }
 
     /// Why a definition is not established, if it is not.
@@ -140,9 +188,21 @@ impl SetWorld<'_> {
         let Some(resource) = self.cluster.find(&definition.kind, None).await? else {
             return Ok(Some("definitions are not served".to_owned()));
         };
-        let found = self.cluster.calls.get(&resource, definition).await?.unwrap_or_default();
-        let conditions = found.pointer("/status/conditions").and_then(Value::as_array);
-        let condition = |name: &str| conditions.into_iter().flatten().find(|condition| condition["type"] == name);
+        let found = self
+            .cluster
+            .calls
+            .get(&resource, definition)
+            .await?
+            .unwrap_or_default();
+        let conditions = found
+            .pointer("/status/conditions")
+            .and_then(Value::as_array);
+        let condition = |name: &str| {
+            conditions
+                .into_iter()
+                .flatten()
+                .find(|condition| condition["type"] == name)
+        };
         if condition("Established").is_some_and(|condition| condition["status"] == "True") {
             return Ok(None);
         }
@@ -152,12 +212,21 @@ impl SetWorld<'_> {
     }
 
     /// What the server would make of a write.
-    pub(crate) async fn judge(&self, key: &ObjectKey, item: &Item, seen: Option<&Sighting>) -> Result<Verdict, Error> {
+    pub(crate) async fn judge(
+        &self,
+        key: &ObjectKey,
+        item: &Item,
+        seen: Option<&Sighting>,
+    ) -> Result<Verdict, Error> {
         let mut body = without(&item.object, seen.map_or(&[], |seen| &seen.drift.ignored));
         if let Some(seen) = seen {
             body["metadata"]["uid"] = seen.live.uid.as_str().into();
         }
-        let answer = self.cluster.calls.try_apply(&item.resource, key, &body).await;
+        let answer = self
+            .cluster
+            .calls
+            .try_apply(&item.resource, key, &body)
+            .await;
         let metadata = match answer {
             Ok(seen) => seen.metadata,
             Err(error) => return self.hindered(key, error),
@@ -165,8 +234,14 @@ impl SetWorld<'_> {
         let entries = metadata.managed_fields.as_deref().unwrap_or_default();
         let fields = fingerprint(entries, &self.cluster.calls.manager);
         // What was not stored has no revision: the server would make a new object.
-        match metadata.resource_version.filter(|revision| !revision.is_empty()) {
-            Some(_) => Ok(Verdict::Exists { uid: metadata.uid.unwrap_or_default(), fields }),
+        match metadata
+            .resource_version
+            .filter(|revision| !revision.is_empty())
+        {
+            Some(_) => Ok(Verdict::Exists {
+                uid: metadata.uid.unwrap_or_default(),
+                fields,
+            }),
             None => Ok(Verdict::New { fields }),
         }
     }
@@ -181,7 +256,10 @@ impl SetWorld<'_> {
             || key.kind.is("", "PersistentVolume");
         match self.policy.replace && !precious {
             true => Ok(Verdict::Replace),
-            false => Err(Error::Immutable { key: key.clone(), message: message.to_owned() }),
+            false => Err(Error::Immutable {
+                key: key.clone(),
+                message: message.to_owned(),
+            }),
         }
     }
 }
@@ -196,8 +274,15 @@ struct Write<'a> {
 fn write_of<'a>(step: &StepOf<'a, SetWorld<'_>>) -> Option<Write<'a>> {
     let key = step.key;
     match &step.action {
-        Action::Create { wanted, .. } => Some(Write { key, item: &wanted.item, seen: None }),
-        Action::Update { wanted, observed, .. } | Action::Adopt { wanted, observed } => Some(Write {
+        Action::Create { wanted, .. } => Some(Write {
+            key,
+            item: &wanted.item,
+            seen: None,
+        }),
+        Action::Update {
+            wanted, observed, ..
+        }
+        | Action::Adopt { wanted, observed } => Some(Write {
             key,
             item: &wanted.item,
             seen: Some(&observed.live),

@@ -43,8 +43,14 @@ struct Reader {
 impl Reader {
     fn read(&self, seen: Seen) -> (Place, Live) {
         let metadata = &seen.metadata;
-        let place = (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default());
-        (place, Live::read(seen, &self.owner_key, &self.calls.manager))
+        let place = (
+            metadata.namespace.clone(),
+            metadata.name.clone().unwrap_or_default(),
+        );
+        (
+            place,
+            Live::read(seen, &self.owner_key, &self.calls.manager),
+        )
     }
 
     /// Tells whoever waits for changes to the objects of `owner`.
@@ -60,7 +66,11 @@ impl Reader {
 impl View {
     pub(crate) fn new(calls: Calls, owner_key: String) -> Self {
         let bells = Mutex::default();
-        let reader = Reader { calls, owner_key, bells };
+        let reader = Reader {
+            calls,
+            owner_key,
+            bells,
+        };
         Self {
             reader: Arc::new(reader),
             shelves: Mutex::default(),
@@ -69,7 +79,11 @@ impl View {
     }
 
     /// The objects of a kind, once they are known.
-    pub(crate) async fn of(&self, resource: &Resource, patience: Duration) -> Result<Arc<Shelf>, String> {
+    pub(crate) async fn of(
+        &self,
+        resource: &Resource,
+        patience: Duration,
+    ) -> Result<Arc<Shelf>, String> {
         let shelf = self.shelf(resource);
         let mut state = shelf.state.subscribe();
         let known = timeout(patience, state.wait_for(|state| *state != State::Unknown));
@@ -168,9 +182,16 @@ impl Shelf {
     }
 
     /// The objects of `owner`, and what `also` names.
-    pub(crate) fn select(&self, owner: &str, also: impl Fn(&ObjectKey) -> bool) -> Vec<(ObjectKey, Live)> {
+    pub(crate) fn select(
+        &self,
+        owner: &str,
+        also: impl Fn(&ObjectKey) -> bool,
+    ) -> Vec<(ObjectKey, Live)> {
         let content = lock(&self.content);
-        let keyed = content.objects.iter().map(|(place, live)| (self.key(place), live));
+        let keyed = content
+            .objects
+            .iter()
+            .map(|(place, live)| (self.key(place), live));
         keyed
             .filter(|(key, live)| live.owner.as_deref() == Some(owner) || also(key))
             .map(|(key, live)| (key, live.clone()))
@@ -194,7 +215,12 @@ impl Shelf {
     fn put(&self, place: Place, mut live: Live) -> bool {
         let mut content = lock(&self.content);
         content.gone.remove(&place);
-        if let Some(known) = content.objects.get(&place) {
+        if let Some(known) = content.objects.get_mut(&place) {
+            if known.revision == live.revision && live.accepted.is_some() {
+                // The watch was quicker than the answer to our own write.
+                *known = live;
+                return false;
+            }
             if !live.is_newer_than(&known.revision) {
                 return false;
             }
@@ -210,7 +236,10 @@ impl Shelf {
     /// Takes out an object that is gone, unless a later state is known.
     fn take(&self, place: Place, last: &Live) -> bool {
         let mut content = lock(&self.content);
-        let stays = content.objects.get(&place).is_none_or(|known| known.is_newer_than(&last.revision));
+        let stays = content
+            .objects
+            .get(&place)
+            .is_none_or(|known| known.is_newer_than(&last.revision));
         if stays {
             return false;
         }
@@ -227,7 +256,9 @@ impl Shelf {
             let content = lock(&self.content);
             let known = content.objects.iter();
             known
-                .filter(|(place, live)| !listed.contains_key(*place) && !live.is_newer_than(revision))
+                .filter(|(place, live)| {
+                    !listed.contains_key(*place) && !live.is_newer_than(revision)
+                })
                 .map(|(place, live)| (place.clone(), live.clone()))
                 .collect()
         };
@@ -267,7 +298,10 @@ async fn follow(reader: Arc<Reader>, shelf: Arc<Shelf>) {
 /// Lists and watches until the server has forgotten the revision that we are at.
 async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
     let selector = reader.owner_key.as_str();
-    let (seen, mut revision) = reader.calls.list(&shelf.resource, None, Some(selector)).await?;
+    let (seen, mut revision) = reader
+        .calls
+        .list(&shelf.resource, None, Some(selector))
+        .await?;
     let listed = seen.into_iter().map(|seen| reader.read(seen)).collect();
     for owner in shelf.replace(listed, &revision) {
         reader.ring(Some(&owner));
@@ -288,7 +322,10 @@ async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
 
 /// Watches until the stream ends, whatever the reason: it goes on where it ended.
 async fn watch(reader: &Reader, shelf: &Shelf, revision: &mut String) -> Result<(), Error> {
-    let events = reader.calls.watch(&shelf.resource, &reader.owner_key, revision).await?;
+    let events = reader
+        .calls
+        .watch(&shelf.resource, &reader.owner_key, revision)
+        .await?;
     let mut events = std::pin::pin!(events);
     while let Some(Ok(event)) = events.next().await {
         match event {

@@ -84,8 +84,14 @@ impl<'s> SetWorld<'s> {
             policy,
             storage,
             gaps,
-            inventory: tokio::sync::Mutex::new(Kept { inventory, outdated }),
-            attempt: Mutex::new(AttemptState { fights, ..AttemptState::default() }),
+            inventory: tokio::sync::Mutex::new(Kept {
+                inventory,
+                outdated,
+            }),
+            attempt: Mutex::new(AttemptState {
+                fights,
+                ..AttemptState::default()
+            }),
         }
     }
 
@@ -110,13 +116,19 @@ impl<'s> SetWorld<'s> {
     pub(crate) fn reports(&self) -> (Vec<DriftRecord>, Vec<Fight>) {
         let mut attempt = self.attempt();
         let drift = std::mem::take(&mut attempt.drift);
-        (drift.into_values().collect(), std::mem::take(&mut attempt.contended))
+        (
+            drift.into_values().collect(),
+            std::mem::take(&mut attempt.contended),
+        )
     }
 
     /// What the set remembers; no inventory when it could not be written.
     pub(crate) fn into_memory(self) -> (Option<Inventory>, Fights) {
         let kept = self.inventory.into_inner();
-        let attempt = self.attempt.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let attempt = self
+            .attempt
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         ((!kept.outdated).then_some(kept.inventory), attempt.fights)
     }
 
@@ -148,7 +160,10 @@ impl<'s> SetWorld<'s> {
             let Ok(Some(resource)) = self.cluster.find(&key.kind, None).await else {
                 continue;
             };
-            let is = Preconditions { uid: Some(uid), resource_version: None };
+            let is = Preconditions {
+                uid: Some(uid),
+                resource_version: None,
+            };
             if self.cluster.calls.delete(&resource, &key, is).await.is_ok() {
                 undone.push(key.name);
             }
@@ -159,10 +174,19 @@ impl<'s> SetWorld<'s> {
 
 impl SetWorld<'_> {
     /// The objects of every kind that we have or want.
-    async fn shelves(&self, inventory: &Inventory, snapshot: &mut SnapshotOf<Self>) -> Result<Vec<Arc<Shelf>>, Error> {
+    async fn shelves(
+        &self,
+        inventory: &Inventory,
+        snapshot: &mut SnapshotOf<Self>,
+    ) -> Result<Vec<Arc<Shelf>>, Error> {
         let wanted = self.desired.iter().map(|(key, _)| &key.kind);
         let kinds: BTreeSet<&GroupKind> = inventory.kinds().chain(wanted).collect();
-        let shelves = join_all(kinds.into_iter().map(|kind| async move { (kind, self.shelf(kind).await) })).await;
+        let shelves = join_all(
+            kinds
+                .into_iter()
+                .map(|kind| async move { (kind, self.shelf(kind).await) }),
+        )
+        .await;
         let mut seen = Vec::new();
         for (kind, shelf) in shelves {
             match shelf {
@@ -175,21 +199,36 @@ impl SetWorld<'_> {
 
     /// The objects of a kind; `None` when nobody serves it, so that none can exist.
     async fn shelf(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
-        let known = self.cluster.kinds().await.map_err(|error| error.to_string())?;
+        let known = self
+            .cluster
+            .kinds()
+            .await
+            .map_err(|error| error.to_string())?;
         let found = match known.find(kind, None) {
             Some(resource) => Some(resource.clone()),
             None if self.is_defined_here(kind) => None,
-            None => self.cluster.find(kind, None).await.map_err(|error| error.to_string())?,
+            None => self
+                .cluster
+                .find(kind, None)
+                .await
+                .map_err(|error| error.to_string())?,
         };
         match found {
-            Some(resource) => self.cluster.view.of(&resource, self.cluster.settings.patience).await.map(Some),
+            Some(resource) => self
+                .cluster
+                .view
+                .of(&resource, self.cluster.settings.patience)
+                .await
+                .map(Some),
             None => Ok(None),
         }
     }
 
     /// Whether the kind waits for a definition of this set, so that asking for it is idle.
     fn is_defined_here(&self, kind: &GroupKind) -> bool {
-        self.desired.iter().any(|(key, wanted)| key.kind == *kind && wanted.item.defined_by.is_some())
+        self.desired
+            .iter()
+            .any(|(key, wanted)| key.kind == *kind && wanted.item.defined_by.is_some())
     }
 
     /// Objects that exist without our label, as they are now.
@@ -197,7 +236,9 @@ impl SetWorld<'_> {
         let keys: Vec<_> = self.attempt().strangers.iter().cloned().collect();
         let mut found = Vec::new();
         for key in &keys {
-            let Some(wanted) = self.desired.get(key) else { continue };
+            let Some(wanted) = self.desired.get(key) else {
+                continue;
+            };
             if let Some(seen) = self.cluster.calls.look(&wanted.item.resource, key).await? {
                 found.push((key.clone(), self.cluster.view.read(seen)));
             }
@@ -206,15 +247,28 @@ impl SetWorld<'_> {
         Ok(found)
     }
 
-    async fn observed(&self, inventory: &Inventory, key: &ObjectKey, live: Live) -> ObservedOf<Self> {
+    async fn observed(
+        &self,
+        inventory: &Inventory,
+        key: &ObjectKey,
+        live: Live,
+    ) -> ObservedOf<Self> {
         let (ownership, moved_from) = self.ownership(&live);
         let guard = match ownership {
-            Ownership::Mine { .. } if self.desired.get(key).is_none() => self.guard(inventory, key, &live).await,
+            Ownership::Mine { .. } if self.desired.get(key).is_none() => {
+                self.guard(inventory, key, &live).await
+            }
             _ => Guard::Open,
         };
         let (leaving, sighting) = (live.leaving, self.sighting(key, live, moved_from));
-        let observed = Observed::new(sighting, ownership).ranked(rank(&key.kind)).guarded(guard);
-        if leaving { observed.leaving() } else { observed }
+        let observed = Observed::new(sighting, ownership)
+            .ranked(rank(&key.kind))
+            .guarded(guard);
+        if leaving {
+            observed.leaving()
+        } else {
+            observed
+        }
     }
 
     fn ownership(&self, live: &Live) -> (Ownership<u64>, Option<String>) {
@@ -225,10 +279,19 @@ impl SetWorld<'_> {
             let version = live.seal.map(|seal| seal.content);
             return (Ownership::Mine { version }, None);
         }
-        let from = self.policy.take_from.iter().any(|from| from.as_str() == owner);
+        let from = self
+            .policy
+            .take_from
+            .iter()
+            .any(|from| from.as_str() == owner);
         match from {
             true => (Ownership::Mine { version: None }, Some(owner.to_owned())),
-            false => (Ownership::Other { owner: owner.to_owned() }, None),
+            false => (
+                Ownership::Other {
+                    owner: owner.to_owned(),
+                },
+                None,
+            ),
         }
     }
 
@@ -242,22 +305,33 @@ impl SetWorld<'_> {
             return Guard::Confirm { why };
         }
         let foreign = match key {
-            key if key.kind.is_namespace() => foreign_in_namespace(self.cluster, self.owner, &key.name).await,
+            key if key.kind.is_namespace() => {
+                foreign_in_namespace(self.cluster, self.owner, &key.name).await
+            }
             key if key.kind.is_definition() => self.foreign_of_definition(key).await,
             _ => return Guard::Open,
         };
         match foreign {
             Ok(0) => Guard::Open,
-            Ok(count) => Guard::Confirm { why: format!("it holds {count} objects of others") },
-            Err(error) => Guard::Confirm { why: format!("whether it holds objects of others is unknown: {error}") },
+            Ok(count) => Guard::Confirm {
+                why: format!("it holds {count} objects of others"),
+            },
+            Err(error) => Guard::Confirm {
+                why: format!("whether it holds objects of others is unknown: {error}"),
+            },
         }
     }
 
     async fn foreign_of_definition(&self, definition: &ObjectKey) -> Result<usize, Error> {
         let kinds = self.cluster.kinds().await?;
         // A definition is called after what it defines: plural.group.
-        let (plural, group) = definition.name.split_once('.').unwrap_or((&definition.name, ""));
-        let defined = kinds.manageable().find(|resource| resource.plural == plural && resource.kind.group == group);
+        let (plural, group) = definition
+            .name
+            .split_once('.')
+            .unwrap_or((&definition.name, ""));
+        let defined = kinds
+            .manageable()
+            .find(|resource| resource.plural == plural && resource.kind.group == group);
         match defined {
             Some(resource) => foreign(self.cluster, self.owner, resource, None).await,
             None => Ok(0),
@@ -266,24 +340,41 @@ impl SetWorld<'_> {
 
     fn sighting(&self, key: &ObjectKey, live: Live, moved_from: Option<String>) -> Sighting {
         let drift = match self.desired.get(key) {
-            Some(wanted) => Drift::of(&wanted.item.object, &live, &self.cluster.calls.manager, &self.policy.ignore),
+            Some(wanted) => Drift::of(
+                &wanted.item.object,
+                &live,
+                &self.cluster.calls.manager,
+                &self.policy.ignore,
+            ),
             None => Drift::default(),
         };
         let ours = live.owner.as_deref() == Some(self.owner.as_str());
         let mut contended = false;
         // A change that comes with a new version of the set is no drift.
-        let current = self.desired.get(key).is_some_and(|wanted| live.seal.is_some_and(|seal| seal.content == wanted.version));
+        let current = self
+            .desired
+            .get(key)
+            .is_some_and(|wanted| live.seal.is_some_and(|seal| seal.content == wanted.version));
         if ours && current && drift.counts() {
             let now = self.now();
             let mut attempt = self.attempt();
-            let record = DriftRecord { key: key.clone(), seen_at: now, fields: drift.fields.clone() };
+            let record = DriftRecord {
+                key: key.clone(),
+                seen_at: now,
+                fields: drift.fields.clone(),
+            };
             attempt.drift.entry(key.clone()).or_insert(record);
             if let Some(fight) = attempt.fights.over(key, &drift.fields, now) {
                 contended = true;
                 attempt.contended.push(fight);
             }
         }
-        Sighting { live, drift, moved_from, contended }
+        Sighting {
+            live,
+            drift,
+            moved_from,
+            contended,
+        }
     }
 
     fn recorded(&self, shelves: &[Arc<Shelf>], key: &ObjectKey) -> Recorded<u64> {
@@ -291,34 +382,61 @@ impl SetWorld<'_> {
         let Some(version) = gone else {
             return Recorded::Intended;
         };
-        if self.desired.get(key).is_some_and(|wanted| wanted.version == version) {
-            let record = DriftRecord { key: key.clone(), seen_at: self.now(), fields: Vec::new() };
+        if self
+            .desired
+            .get(key)
+            .is_some_and(|wanted| wanted.version == version)
+        {
+            let record = DriftRecord {
+                key: key.clone(),
+                seen_at: self.now(),
+                fields: Vec::new(),
+            };
             self.attempt().drift.entry(key.clone()).or_insert(record);
         }
         Recorded::Made { version }
     }
 
     /// Applies a wanted object with its seal. `seen` is the one to change; without it, one is made.
-    async fn write(&self, key: &ObjectKey, wanted: &WantedOf<Self>, seen: Option<&Sighting>) -> Result<Seen, Error> {
+    async fn write(
+        &self,
+        key: &ObjectKey,
+        wanted: &WantedOf<Self>,
+        seen: Option<&Sighting>,
+    ) -> Result<Seen, Error> {
         let verdict = self.attempt().verdicts.remove(key);
         let verdict = match verdict {
             Some(verdict) => verdict,
             None => self.judge(key, &wanted.item, seen).await?,
         };
-        let uid = match verdict {
+        let (verdict, seen) = match verdict {
             Verdict::Replace => {
                 self.clear(key, &wanted.item.resource, seen).await?;
-                None
+                (self.judge(key, &wanted.item, None).await?, None)
             }
-            Verdict::Exists { ref uid, .. } if seen.is_none() => Some(self.same_as_recorded(key, uid).await?),
-            Verdict::Exists { .. } | Verdict::New { .. } => seen.map(|seen| seen.live.uid.clone()),
+            verdict => (verdict, seen),
         };
-        let mut body = without(&wanted.item.object, seen.map_or(&[], |seen| &seen.drift.ignored));
-        Seal { content: wanted.version, fields: verdict.fields() }.put(&mut body);
+        let uid = match (&verdict, seen) {
+            (Verdict::Exists { uid, .. }, None) => Some(self.same_as_recorded(key, uid).await?),
+            (_, seen) => seen.map(|seen| seen.live.uid.clone()),
+        };
+        let mut body = without(
+            &wanted.item.object,
+            seen.map_or(&[], |seen| &seen.drift.ignored),
+        );
+        Seal {
+            content: wanted.version,
+            fields: verdict.fields(),
+        }
+        .put(&mut body);
         if let Some(uid) = uid {
             body["metadata"]["uid"] = uid.into();
         }
-        let written = self.cluster.calls.apply(&wanted.item.resource, key, &body).await?;
+        let written = self
+            .cluster
+            .calls
+            .apply(&wanted.item.resource, key, &body)
+            .await?;
         let live = self.cluster.view.wrote(key, written.clone());
         self.inventory.lock().await.inventory.made(key, &live.uid);
         Ok(written)
@@ -336,15 +454,26 @@ impl SetWorld<'_> {
     }
 
     /// Deletes what is to be replaced and waits until it is gone.
-    async fn clear(&self, key: &ObjectKey, resource: &Resource, seen: Option<&Sighting>) -> Result<(), Error> {
+    async fn clear(
+        &self,
+        key: &ObjectKey,
+        resource: &Resource,
+        seen: Option<&Sighting>,
+    ) -> Result<(), Error> {
         let Some(seen) = seen else { return Ok(()) };
-        let is = Preconditions { uid: Some(seen.live.uid.clone()), resource_version: None };
+        let is = Preconditions {
+            uid: Some(seen.live.uid.clone()),
+            resource_version: None,
+        };
         self.cluster.calls.delete(resource, key, is).await?;
         let deadline = Instant::now() + self.cluster.settings.patience;
         while self.cluster.calls.look(resource, key).await?.is_some() {
             if Instant::now() > deadline {
                 let why = "it is being replaced and still on its way out".to_owned();
-                return Err(Error::Changed { key: key.clone(), why });
+                return Err(Error::Changed {
+                    key: key.clone(),
+                    why,
+                });
             }
             sleep(Duration::from_millis(100)).await;
         }
@@ -353,7 +482,12 @@ impl SetWorld<'_> {
     }
 
     /// Deletes an object if it is, at this moment, still the one that was seen and still ours.
-    async fn delete_once(&self, resource: &Resource, key: &ObjectKey, seen: &Live) -> Result<Deletion, Error> {
+    async fn delete_once(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+        seen: &Live,
+    ) -> Result<Deletion, Error> {
         let Some(now) = self.cluster.calls.look(resource, key).await? else {
             return Ok(Deletion::Gone);
         };
@@ -365,7 +499,10 @@ impl SetWorld<'_> {
             () => "",
         };
         if !why.is_empty() {
-            return Err(Error::Changed { key: key.clone(), why: why.to_owned() });
+            return Err(Error::Changed {
+                key: key.clone(),
+                why: why.to_owned(),
+            });
         }
         let is = Preconditions {
             uid: Some(now.uid),
@@ -423,19 +560,35 @@ impl World for SetWorld<'_> {
         let is_new = matches!(self.attempt().verdicts.get(key), Some(Verdict::New { .. }));
         let written = self.write(key, wanted, None).await?;
         // Nobody but us has touched it: it is certain that it did not exist.
-        let only_ours = written.metadata.managed_fields.is_some_and(|entries| entries.len() == 1);
+        let only_ours = written
+            .metadata
+            .managed_fields
+            .is_some_and(|entries| entries.len() == 1);
         if key.kind.is_namespace() && is_new && only_ours {
-            self.attempt().made.push((key.clone(), written.metadata.uid.unwrap_or_default()));
+            self.attempt()
+                .made
+                .push((key.clone(), written.metadata.uid.unwrap_or_default()));
         }
         Ok(())
     }
 
-    async fn update(&self, key: &ObjectKey, wanted: &WantedOf<Self>, seen: &ObservedOf<Self>) -> Result<(), Error> {
+    async fn update(
+        &self,
+        key: &ObjectKey,
+        wanted: &WantedOf<Self>,
+        seen: &ObservedOf<Self>,
+    ) -> Result<(), Error> {
         self.write(key, wanted, Some(&seen.live)).await?;
-        let current = seen.live.live.seal.is_some_and(|seal| seal.content == wanted.version);
+        let current = seen
+            .live
+            .live
+            .seal
+            .is_some_and(|seal| seal.content == wanted.version);
         if current {
             let now = self.now();
-            self.attempt().fights.took_back(key, &seen.live.drift.fields, now);
+            self.attempt()
+                .fights
+                .took_back(key, &seen.live.drift.fields, now);
         }
         Ok(())
     }
@@ -459,10 +612,12 @@ impl World for SetWorld<'_> {
     }
 
     async fn remember(&self, keys: &[&ObjectKey]) -> Result<(), Error> {
-        self.record(|inventory| keys.iter().for_each(|key| inventory.add(key))).await
+        self.record(|inventory| keys.iter().for_each(|key| inventory.add(key)))
+            .await
     }
 
     async fn forget(&self, keys: &[&ObjectKey]) -> Result<(), Error> {
-        self.record(|inventory| keys.iter().for_each(|key| inventory.remove(key))).await
+        self.record(|inventory| keys.iter().for_each(|key| inventory.remove(key)))
+            .await
     }
 }

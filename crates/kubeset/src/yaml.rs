@@ -163,6 +163,9 @@ mod tests {
 
     #[test]
     fn a_marker_inside_a_longer_word_is_text() {
-        assert_eq!(read("a: |\n  x\n  ---\n  y\n")[0].2, json!({"a": "x\n---\ny\n"}));
+        assert_eq!(
+            read("a: |\n  x\n  ---\n  y\n")[0].2,
+            json!({"a": "x\n---\ny\n"})
+        );
     }
 }

@@ -1,0 +1,37 @@
+//! How a set is doing.
+
+use evenkeel_kubeset::{Health, SetPolicy};
+use evenkeel_testkit::on_each_cluster;
+
+use crate::bed::{Bed, settle, short};
+
+#[tokio::test]
+async fn a_set_names_its_worst_object_and_why() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "health-worst").await;
+        let (set, policy) = (bed.set("a"), SetPolicy::default());
+        let text = [
+            bed.namespace(),
+            bed.map("m", "1"),
+            bed.map("gone", "1"),
+            bed.deployment("web", 1),
+        ]
+        .concat();
+        settle(&set, &text, &policy).await;
+        let health = set.health().await.unwrap();
+        let (key, worst) = health.worst().unwrap();
+        assert_eq!(short(key), "Deployment web");
+        assert_eq!(
+            *worst,
+            Health::InProgress("its controller has not seen it yet".into())
+        );
+        assert_eq!(health.current(), 3);
+        bed.maps()
+            .delete("gone", &Default::default())
+            .await
+            .unwrap();
+        let health = set.health().await.unwrap();
+        assert_eq!(*health.worst().unwrap().1, Health::Missing);
+    })
+    .await;
+}

@@ -1,0 +1,11 @@
+//! Sets on a simulated cluster and, where there is one, on a real one.
+
+mod apply;
+mod bed;
+mod definitions;
+mod drift;
+mod health;
+mod incidents;
+mod inventory;
+mod ownership;
+mod prune;
