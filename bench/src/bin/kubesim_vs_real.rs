@@ -25,8 +25,8 @@ const EVENTS: usize = 200;
 struct Contestant {
     name: &'static str,
     start: Duration,
-    /// Bytes that it holds when it is empty.
-    empty: u64,
+    /// Bytes that it holds when it is empty, where that was measured.
+    empty: Option<u64>,
     client: Client,
     objects: usize,
 }
@@ -66,7 +66,7 @@ async fn simulated() -> Contestant {
     let cluster = Cluster::simulated();
     let client = cluster.client().await;
     let (start, after) = (begin.elapsed(), resident_bytes().unwrap_or_default());
-    let empty = after.saturating_sub(before);
+    let empty = Some(after.saturating_sub(before));
     Contestant {
         name: "kubesim, in process",
         start,
@@ -82,7 +82,7 @@ async fn simulated_over_http(cluster: &Cluster) -> anyhow::Result<Contestant> {
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     let client = Client::try_from(config)?;
     client.apiserver_version().await?;
-    let (start, empty) = (begin.elapsed(), 0);
+    let (start, empty) = (begin.elapsed(), None);
     Ok(Contestant {
         name: "kubesim, HTTP",
         start,
@@ -93,7 +93,7 @@ async fn simulated_over_http(cluster: &Cluster) -> anyhow::Result<Contestant> {
 }
 
 async fn real(cluster: &RealCluster, start: Duration) -> anyhow::Result<Contestant> {
-    let empty = cluster.directory().map(resident_in).unwrap_or_default();
+    let empty = cluster.directory().map(resident_in);
     let client = cluster.client().await?;
     Ok(Contestant {
         name: "kube-apiserver + etcd",
@@ -138,13 +138,17 @@ async fn measure(contestant: &Contestant, table: &mut Table) -> anyhow::Result<(
     table.row([
         contestant.name.to_owned(),
         format!("{:.2}", contestant.start.as_secs_f64() * 1000.0),
-        format!("{:.1}", contestant.empty as f64 / 1024.0 / 1024.0),
+        contestant.empty.map_or_else(|| "-".to_owned(), mebibytes),
         grouped(creates as u64),
         grouped(applies as u64),
         micros(0.5),
         micros(0.99),
     ]);
     Ok(())
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / 1024.0 / 1024.0)
 }
 
 fn map(name: String) -> ConfigMap {
