@@ -24,8 +24,10 @@ use tower::ServiceExt as _;
 use crate::config::Tls;
 use crate::run::StartError;
 
-/// How long a caller may take to say what it wants, and to agree on TLS.
+/// How long a caller may take to agree on TLS.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a connection may be silent. Agents that poll every half or whole minute keep theirs.
+const SILENCE: Duration = Duration::from_secs(75);
 /// How long to wait when no more connections can be taken.
 const BREATH: Duration = Duration::from_millis(50);
 
@@ -86,11 +88,16 @@ impl Server {
         let _ = stream.set_nodelay(true);
         match &self.tls {
             None => self.http(stream, peer).await,
-            Some(acceptor) => match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => self.http(stream, peer).await,
-                Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a caller"),
-                Err(_) => tracing::debug!(%peer, "a caller took too long to agree on TLS"),
-            },
+            // In a box, so that connections without TLS do not pay for its room.
+            Some(acceptor) => Box::pin(self.https(acceptor, stream, peer)).await,
+        }
+    }
+
+    async fn https(&self, acceptor: &TlsAcceptor, stream: TcpStream, peer: SocketAddr) {
+        match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
+            Ok(Ok(stream)) => self.http(stream, peer).await,
+            Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a caller"),
+            Err(_) => tracing::debug!(%peer, "a caller took too long to agree on TLS"),
         }
     }
 
@@ -107,7 +114,7 @@ impl Server {
         builder
             .http1()
             .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE);
+            .header_read_timeout(SILENCE);
         builder.http2().timer(TokioTimer::new());
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let ended = tokio::select! {

@@ -33,6 +33,8 @@ pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
     // The last requests are still on their way when their agents say that they wait.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let held = server.resident();
+    // Making agents took long; a connection that was silent meanwhile may be gone.
+    tenant.wire = Connection::open(&server.host).await?;
     let submitted = Instant::now();
     tenant.submit(&stack, "second").await?;
     let acknowledged = submitted.elapsed();
