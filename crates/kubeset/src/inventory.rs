@@ -19,12 +19,15 @@ use crate::marks::Owner;
 
 const LABEL: &str = "evenkeel.io/inventory";
 const ENTRIES: &str = "entries";
+const PENDING: &str = "pending";
 /// The most bytes of entries in one chunk.
 const ROOM: usize = 900_000;
 
 /// Which objects a set may have, with the uid of those that were made.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
+    /// It was made anew from a view with gaps, so more may exist than it lists.
+    pending: bool,
     chunks: Vec<Chunk>,
     places: BTreeMap<ObjectKey, usize>,
 }
@@ -72,6 +75,14 @@ impl Inventory {
         chunk.entries.get(key)?.as_deref()
     }
 
+    /// Says whether more may exist than it lists, which the next process must know, too.
+    pub(crate) fn set_pending(&mut self, pending: bool) {
+        if self.pending != pending {
+            self.pending = pending;
+            self.chunks.iter_mut().for_each(|chunk| chunk.dirty = true);
+        }
+    }
+
     /// Adds `key`, if it is not listed.
     pub(crate) fn add(&mut self, key: &ObjectKey) {
         if self.places.contains_key(key) {
@@ -111,7 +122,7 @@ impl Inventory {
     pub(crate) async fn write(&mut self, store: &Storage<'_>) -> Result<(), Error> {
         for (at, chunk) in self.chunks.iter_mut().enumerate() {
             if chunk.dirty {
-                chunk.revision = store.put(at, chunk).await?;
+                chunk.revision = store.put(at, chunk, self.pending).await?;
                 chunk.dirty = false;
             }
         }
@@ -209,7 +220,12 @@ impl Storage<'_> {
             let mut chunk = Chunk::default();
             if let Some(map) = maps.remove(&Some(self.name(at))) {
                 let read = Chunk::read(&map);
-                whole &= read.is_some();
+                let pending = map
+                    .data
+                    .as_ref()
+                    .is_some_and(|data| data.contains_key(PENDING));
+                found.pending |= pending;
+                whole &= read.is_some() && !pending;
                 chunk = read.unwrap_or_default();
                 chunk.revision = map.metadata.resource_version;
             } else if at > 1_000 {
@@ -228,16 +244,20 @@ impl Storage<'_> {
     }
 
     /// Writes one chunk, if it is still as we saw it; returns its new revision.
-    async fn put(&self, at: usize, chunk: &Chunk) -> Result<Option<String>, Error> {
+    async fn put(&self, at: usize, chunk: &Chunk, pending: bool) -> Result<Option<String>, Error> {
         let name = self.name(at);
         let how = PostParams::default();
         let written = match (&chunk.revision, chunk.entries.is_empty()) {
             (None, true) => return Ok(None),
             (Some(revision), true) => return self.drop(&name, revision).await,
-            (None, false) => self.maps().create(&how, &self.map(&name, chunk)).await,
+            (None, false) => {
+                self.maps()
+                    .create(&how, &self.map(&name, chunk, pending))
+                    .await
+            }
             (Some(_), false) => {
                 self.maps()
-                    .replace(&name, &how, &self.map(&name, chunk))
+                    .replace(&name, &how, &self.map(&name, chunk, pending))
                     .await
             }
         };
@@ -267,7 +287,14 @@ impl Storage<'_> {
         }
     }
 
-    fn map(&self, name: &str, chunk: &Chunk) -> ConfigMap {
+    fn map(&self, name: &str, chunk: &Chunk, pending: bool) -> ConfigMap {
+        let mut data = BTreeMap::from([(ENTRIES.to_owned(), chunk.text())]);
+        if pending {
+            data.insert(
+                PENDING.to_owned(),
+                "not everything could be seen when this was made anew".to_owned(),
+            );
+        }
         ConfigMap {
             metadata: ObjectMeta {
                 name: Some(name.to_owned()),
@@ -275,7 +302,7 @@ impl Storage<'_> {
                 labels: Some(BTreeMap::from([(LABEL.into(), self.owner.to_string())])),
                 ..ObjectMeta::default()
             },
-            data: Some(BTreeMap::from([(ENTRIES.into(), chunk.text())])),
+            data: Some(data),
             ..ConfigMap::default()
         }
     }

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Read in this order: [`yaml`] and [`manifest`] (what somebody wrote), `item` (resolved against
-//! `discovery`, with `marks`), [`set`] (the attempt as a whole) with `world` and `validate` (how
-//! the engine is served), `view` and `live` (what is known of the cluster without asking),
+//! `discovery`, with `marks`), [`set`] (the attempt as a whole) with `world`, `look`, `validate`
+//! and `write` (how the engine is served), `view` and `live` (what is known of the cluster without asking),
 //! `inventory` and `sweep` (what may exist), [`fields`] and [`drift`] (what others did), [`health`].
 //!
 //! # How drift is seen without asking
@@ -32,6 +32,7 @@ mod inventory;
 mod item;
 mod key;
 mod live;
+mod look;
 pub mod manifest;
 mod marks;
 mod rank;
@@ -41,6 +42,7 @@ mod sweep;
 mod validate;
 mod view;
 mod world;
+mod write;
 pub mod yaml;
 
 pub use cluster::{Cluster, Settings};

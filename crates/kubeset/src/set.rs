@@ -225,6 +225,7 @@ impl Set {
                 .of(&self.owner)
                 .for_each(|(key, uid)| inventory.made(key, uid));
             memory.gaps.clone_from(&sweep.gaps);
+            inventory.set_pending(!sweep.gaps.is_empty());
         }
         (memory.inventory, memory.loaded) = (Some(inventory), true);
         Ok(())

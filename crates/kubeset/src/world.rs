@@ -6,30 +6,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use evenkeel_reconcile::world::{ObservedOf, SnapshotOf, StepOf, WantedOf, World};
-use evenkeel_reconcile::{Deletion, Guard, Observed, Ownership, Recorded, Snapshot, Stage};
-use futures::future::join_all;
+use evenkeel_reconcile::{Deletion, Recorded, Snapshot, Stage};
 use jiff::Timestamp;
-use kube::api::Preconditions;
-use tokio::time::{Duration, Instant, sleep};
 
-use crate::calls::Seen;
 use crate::cluster::Shared;
-use crate::drift::{Drift, DriftRecord, Fight, Fights, without};
+use crate::drift::{DriftRecord, Fight, Fights};
 use crate::error::Error;
 use crate::inventory::{Inventory, Storage};
 use crate::item::{DesiredSet, Item, Sighting};
-use crate::key::{GroupKind, ObjectKey};
-use crate::live::Live;
-use crate::marks::{Owner, Seal};
-use crate::rank::rank;
-use crate::resource::Resource;
+use crate::key::ObjectKey;
+use crate::marks::Owner;
 use crate::set::SetPolicy;
-use crate::sweep::{foreign, foreign_in_namespace};
 use crate::validate::Verdict;
-use crate::view::Shelf;
 
 /// One set during one attempt to converge it.
 pub(crate) struct SetWorld<'s> {
@@ -39,13 +30,13 @@ pub(crate) struct SetWorld<'s> {
     pub(crate) policy: &'s SetPolicy,
     storage: Storage<'s>,
     gaps: &'s [(String, String)],
-    inventory: tokio::sync::Mutex<Kept>,
+    pub(crate) inventory: tokio::sync::Mutex<Kept>,
     pub(crate) attempt: Mutex<AttemptState>,
 }
 
 /// The inventory, and whether it is what the cluster holds.
-struct Kept {
-    inventory: Inventory,
+pub(crate) struct Kept {
+    pub(crate) inventory: Inventory,
     outdated: bool,
 }
 
@@ -55,13 +46,13 @@ pub(crate) struct AttemptState {
     /// What the server would say to each write.
     pub(crate) verdicts: BTreeMap<ObjectKey, Verdict>,
     /// Objects that exist without our label.
-    strangers: BTreeSet<ObjectKey>,
-    looked: usize,
+    pub(crate) strangers: BTreeSet<ObjectKey>,
+    pub(crate) looked: usize,
     /// Namespaces that certainly did not exist before.
-    made: Vec<(ObjectKey, String)>,
-    drift: BTreeMap<ObjectKey, DriftRecord>,
-    contended: Vec<Fight>,
-    fights: Fights,
+    pub(crate) made: Vec<(ObjectKey, String)>,
+    pub(crate) drift: BTreeMap<ObjectKey, DriftRecord>,
+    pub(crate) contended: Vec<Fight>,
+    pub(crate) fights: Fights,
 }
 
 impl<'s> SetWorld<'s> {
@@ -146,369 +137,6 @@ impl<'s> SetWorld<'s> {
         let written = kept.inventory.write(&self.storage).await;
         kept.outdated = written.is_err();
         written
-    }
-
-    /// Removes the namespaces that this attempt made, unless somebody uses them already.
-    pub(crate) async fn undo_namespaces(&self) -> Vec<String> {
-        let made = std::mem::take(&mut self.attempt().made);
-        let mut undone = Vec::new();
-        for (key, uid) in made {
-            let unused = foreign_in_namespace(self.cluster, self.owner, &key.name).await;
-            if !matches!(unused, Ok(0)) {
-                continue;
-            }
-            let Ok(Some(resource)) = self.cluster.find(&key.kind, None).await else {
-                continue;
-            };
-            let is = Preconditions {
-                uid: Some(uid),
-                resource_version: None,
-            };
-            if self.cluster.calls.delete(&resource, &key, is).await.is_ok() {
-                undone.push(key.name);
-            }
-        }
-        undone
-    }
-}
-
-impl SetWorld<'_> {
-    /// The objects of every kind that we have or want.
-    async fn shelves(
-        &self,
-        inventory: &Inventory,
-        snapshot: &mut SnapshotOf<Self>,
-    ) -> Result<Vec<Arc<Shelf>>, Error> {
-        let wanted = self.desired.iter().map(|(key, _)| &key.kind);
-        let kinds: BTreeSet<&GroupKind> = inventory.kinds().chain(wanted).collect();
-        let shelves = join_all(
-            kinds
-                .into_iter()
-                .map(|kind| async move { (kind, self.shelf(kind).await) }),
-        )
-        .await;
-        let mut seen = Vec::new();
-        for (kind, shelf) in shelves {
-            match shelf {
-                Ok(shelf) => seen.extend(shelf),
-                Err(why) => snapshot.missed(format!("list of {kind}"), why),
-            }
-        }
-        Ok(seen)
-    }
-
-    /// The objects of a kind; `None` when nobody serves it, so that none can exist.
-    async fn shelf(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
-        let known = self
-            .cluster
-            .kinds()
-            .await
-            .map_err(|error| error.to_string())?;
-        let found = match known.find(kind, None) {
-            Some(resource) => Some(resource.clone()),
-            None if self.is_defined_here(kind) => None,
-            None => self
-                .cluster
-                .find(kind, None)
-                .await
-                .map_err(|error| error.to_string())?,
-        };
-        match found {
-            Some(resource) => self
-                .cluster
-                .view
-                .of(&resource, self.cluster.settings.patience)
-                .await
-                .map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Whether the kind waits for a definition of this set, so that asking for it is idle.
-    fn is_defined_here(&self, kind: &GroupKind) -> bool {
-        self.desired
-            .iter()
-            .any(|(key, wanted)| key.kind == *kind && wanted.item.defined_by.is_some())
-    }
-
-    /// Objects that exist without our label, as they are now.
-    async fn strangers(&self) -> Result<Vec<(ObjectKey, Live)>, Error> {
-        let keys: Vec<_> = self.attempt().strangers.iter().cloned().collect();
-        let mut found = Vec::new();
-        for key in &keys {
-            let Some(wanted) = self.desired.get(key) else {
-                continue;
-            };
-            if let Some(seen) = self.cluster.calls.look(&wanted.item.resource, key).await? {
-                found.push((key.clone(), self.cluster.view.read(seen)));
-            }
-        }
-        self.attempt().looked = keys.len();
-        Ok(found)
-    }
-
-    async fn observed(
-        &self,
-        inventory: &Inventory,
-        key: &ObjectKey,
-        live: Live,
-    ) -> ObservedOf<Self> {
-        let (ownership, moved_from) = self.ownership(&live);
-        let guard = match ownership {
-            Ownership::Mine { .. } if self.desired.get(key).is_none() => {
-                self.guard(inventory, key, &live).await
-            }
-            _ => Guard::Open,
-        };
-        let (leaving, sighting) = (live.leaving, self.sighting(key, live, moved_from));
-        let observed = Observed::new(sighting, ownership)
-            .ranked(rank(&key.kind))
-            .guarded(guard);
-        if leaving {
-            observed.leaving()
-        } else {
-            observed
-        }
-    }
-
-    fn ownership(&self, live: &Live) -> (Ownership<u64>, Option<String>) {
-        let Some(owner) = live.owner.as_deref() else {
-            return (Ownership::Nobody, None);
-        };
-        if owner == self.owner.as_str() {
-            let version = live.seal.map(|seal| seal.content);
-            return (Ownership::Mine { version }, None);
-        }
-        let from = self
-            .policy
-            .take_from
-            .iter()
-            .any(|from| from.as_str() == owner);
-        match from {
-            true => (Ownership::Mine { version: None }, Some(owner.to_owned())),
-            false => (
-                Ownership::Other {
-                    owner: owner.to_owned(),
-                },
-                None,
-            ),
-        }
-    }
-
-    /// What stands between an object that is no longer wanted and its deletion.
-    async fn guard(&self, inventory: &Inventory, key: &ObjectKey, live: &Live) -> Guard {
-        if live.kept || live.controlled || self.cluster.is_leaving_for_another(self.owner, key) {
-            return Guard::KeepOnDelete;
-        }
-        if inventory.uid(key).is_some_and(|made| made != live.uid) {
-            let why = "somebody else made it anew under the same name".to_owned();
-            return Guard::Confirm { why };
-        }
-        let foreign = match key {
-            key if key.kind.is_namespace() => {
-                foreign_in_namespace(self.cluster, self.owner, &key.name).await
-            }
-            key if key.kind.is_definition() => self.foreign_of_definition(key).await,
-            _ => return Guard::Open,
-        };
-        match foreign {
-            Ok(0) => Guard::Open,
-            Ok(count) => Guard::Confirm {
-                why: format!("it holds {count} objects of others"),
-            },
-            Err(error) => Guard::Confirm {
-                why: format!("whether it holds objects of others is unknown: {error}"),
-            },
-        }
-    }
-
-    async fn foreign_of_definition(&self, definition: &ObjectKey) -> Result<usize, Error> {
-        let kinds = self.cluster.kinds().await?;
-        // A definition is called after what it defines: plural.group.
-        let (plural, group) = definition
-            .name
-            .split_once('.')
-            .unwrap_or((&definition.name, ""));
-        let defined = kinds
-            .manageable()
-            .find(|resource| resource.plural == plural && resource.kind.group == group);
-        match defined {
-            Some(resource) => foreign(self.cluster, self.owner, resource, None).await,
-            None => Ok(0),
-        }
-    }
-
-    fn sighting(&self, key: &ObjectKey, live: Live, moved_from: Option<String>) -> Sighting {
-        let drift = match self.desired.get(key) {
-            Some(wanted) => Drift::of(
-                &wanted.item.object,
-                &live,
-                &self.cluster.calls.manager,
-                &self.policy.ignore,
-            ),
-            None => Drift::default(),
-        };
-        let ours = live.owner.as_deref() == Some(self.owner.as_str());
-        let mut contended = false;
-        // A change that comes with a new version of the set is no drift.
-        let current = self
-            .desired
-            .get(key)
-            .is_some_and(|wanted| live.seal.is_some_and(|seal| seal.content == wanted.version));
-        if ours && current && drift.counts() {
-            let now = self.now();
-            let mut attempt = self.attempt();
-            let record = DriftRecord {
-                key: key.clone(),
-                seen_at: now,
-                fields: drift.fields.clone(),
-            };
-            attempt.drift.entry(key.clone()).or_insert(record);
-            if let Some(fight) = attempt.fights.over(key, &drift.fields, now) {
-                contended = true;
-                attempt.contended.push(fight);
-            }
-        }
-        Sighting {
-            live,
-            drift,
-            moved_from,
-            contended,
-        }
-    }
-
-    fn recorded(&self, shelves: &[Arc<Shelf>], key: &ObjectKey) -> Recorded<u64> {
-        let gone = shelves.iter().find_map(|shelf| shelf.gone_of(key));
-        let Some(version) = gone else {
-            return Recorded::Intended;
-        };
-        if self
-            .desired
-            .get(key)
-            .is_some_and(|wanted| wanted.version == version)
-        {
-            let record = DriftRecord {
-                key: key.clone(),
-                seen_at: self.now(),
-                fields: Vec::new(),
-            };
-            self.attempt().drift.entry(key.clone()).or_insert(record);
-        }
-        Recorded::Made { version }
-    }
-
-    /// Applies a wanted object with its seal. `seen` is the one to change; without it, one is made.
-    async fn write(
-        &self,
-        key: &ObjectKey,
-        wanted: &WantedOf<Self>,
-        seen: Option<&Sighting>,
-    ) -> Result<Seen, Error> {
-        let verdict = self.attempt().verdicts.remove(key);
-        let verdict = match verdict {
-            Some(verdict) => verdict,
-            None => self.judge(key, &wanted.item, seen).await?,
-        };
-        let (verdict, seen) = match verdict {
-            Verdict::Replace => {
-                self.clear(key, &wanted.item.resource, seen).await?;
-                (self.judge(key, &wanted.item, None).await?, None)
-            }
-            verdict => (verdict, seen),
-        };
-        let uid = match (&verdict, seen) {
-            (Verdict::Exists { uid, .. }, None) => Some(self.same_as_recorded(key, uid).await?),
-            (_, seen) => seen.map(|seen| seen.live.uid.clone()),
-        };
-        let mut body = without(
-            &wanted.item.object,
-            seen.map_or(&[], |seen| &seen.drift.ignored),
-        );
-        Seal {
-            content: wanted.version,
-            fields: verdict.fields(),
-        }
-        .put(&mut body);
-        if let Some(uid) = uid {
-            body["metadata"]["uid"] = uid.into();
-        }
-        let written = self
-            .cluster
-            .calls
-            .apply(&wanted.item.resource, key, &body)
-            .await?;
-        let live = self.cluster.view.wrote(key, written.clone());
-        self.inventory.lock().await.inventory.made(key, &live.uid);
-        Ok(written)
-    }
-
-    /// An object that we made and cannot see has lost its label; any other is a stranger.
-    async fn same_as_recorded(&self, key: &ObjectKey, uid: &str) -> Result<String, Error> {
-        let kept = self.inventory.lock().await;
-        if kept.inventory.uid(key) == Some(uid) {
-            return Ok(uid.to_owned());
-        }
-        drop(kept);
-        self.attempt().strangers.insert(key.clone());
-        Err(Error::Exists { key: key.clone() })
-    }
-
-    /// Deletes what is to be replaced and waits until it is gone.
-    async fn clear(
-        &self,
-        key: &ObjectKey,
-        resource: &Resource,
-        seen: Option<&Sighting>,
-    ) -> Result<(), Error> {
-        let Some(seen) = seen else { return Ok(()) };
-        let is = Preconditions {
-            uid: Some(seen.live.uid.clone()),
-            resource_version: None,
-        };
-        self.cluster.calls.delete(resource, key, is).await?;
-        let deadline = Instant::now() + self.cluster.settings.patience;
-        while self.cluster.calls.look(resource, key).await?.is_some() {
-            if Instant::now() > deadline {
-                let why = "it is being replaced and still on its way out".to_owned();
-                return Err(Error::Changed {
-                    key: key.clone(),
-                    why,
-                });
-            }
-            sleep(Duration::from_millis(100)).await;
-        }
-        self.cluster.view.removed(key);
-        Ok(())
-    }
-
-    /// Deletes an object if it is, at this moment, still the one that was seen and still ours.
-    async fn delete_once(
-        &self,
-        resource: &Resource,
-        key: &ObjectKey,
-        seen: &Live,
-    ) -> Result<Deletion, Error> {
-        let Some(now) = self.cluster.calls.look(resource, key).await? else {
-            return Ok(Deletion::Gone);
-        };
-        let now = self.cluster.view.read(now);
-        let why = match () {
-            () if now.uid != seen.uid => "it was made anew",
-            () if now.owner != seen.owner => "it has another owner",
-            () if now.kept || now.controlled => "it is to be kept",
-            () => "",
-        };
-        if !why.is_empty() {
-            return Err(Error::Changed {
-                key: key.clone(),
-                why: why.to_owned(),
-            });
-        }
-        let is = Preconditions {
-            uid: Some(now.uid),
-            resource_version: Some(now.revision),
-        };
-        self.cluster.calls.delete(resource, key, is).await
     }
 }
 
