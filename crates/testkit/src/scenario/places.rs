@@ -54,6 +54,7 @@ places! {
     "widget2" "/apis/example.com/v2/namespaces/{{ns}}/widgets" "example.com/v2" "Widget"
     "gadget" "/apis/example.com/v1/gadgets" "example.com/v1" "Gadget"
     "loose" "/apis/example.com/v1/namespaces/{{ns}}/looses" "example.com/v1" "Loose"
+    "budget" "/apis/example.com/v1/namespaces/{{ns}}/budgets" "example.com/v1" "Budget"
     "own" "/apis/{{ns}}.example.com/v1/namespaces/{{ns}}/things" "{{ns}}.example.com/v1" "Thing"
 }
 
