@@ -119,11 +119,9 @@ impl From<ManifestError> for ApiError {
             ),
             _ => Self::bad("invalid_deployment_object", error.to_string()),
         };
-        match (error.document(), error.line()) {
-            (Some(document), Some(line)) => {
-                refusal.with(json!({ "document": document, "line": line }))
-            }
-            _ => refusal,
+        match error.place() {
+            Some(place) => refusal.with(json!({ "document": place.document, "line": place.line })),
+            None => refusal,
         }
     }
 }

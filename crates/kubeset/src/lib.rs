@@ -9,7 +9,7 @@
 //!                                         inventory (what may exist) ┘
 //! ```
 //!
-//! Read in this order: [`yaml`] and [`manifest`] (what somebody wrote), `item` (resolved against
+//! Read in this order: [`manifest`] (what somebody wrote), `item` (resolved against
 //! `discovery`, with `marks`), [`set`] (the attempt as a whole) with `world`, `look`, `validate`
 //! and `write` (how the engine is served), `view` and `live` (what is known of the cluster without asking),
 //! `inventory` and `sweep` (what may exist), [`fields`] and [`drift`] (what others did), [`health`].
@@ -43,14 +43,14 @@ mod validate;
 mod view;
 mod world;
 mod write;
-pub mod yaml;
 
 pub use cluster::{Cluster, Settings};
 pub use drift::{DriftRecord, Fight, Ignore};
 pub use error::Error;
+pub use evenkeel_manifest::{ManifestError, Place};
 pub use fields::LostField;
 pub use health::{Health, SetHealth};
 pub use key::{GroupKind, ObjectKey};
-pub use manifest::{Manifest, ManifestError, Manifests, Place, Warning};
+pub use manifest::{Manifest, Manifests, Warning};
 pub use marks::{BadOwner, Owner};
 pub use set::{Converged, Set, SetPolicy};

@@ -1,16 +1,15 @@
-//! What somebody wrote: objects as text, read strictly.
+//! What somebody wrote, without what only the server may set.
 //!
 //! ```text
-//! text ──yaml──▶ documents ──flatten lists──▶ objects ──check, strip──▶ Manifests + warnings
+//! text ──evenkeel_manifest──▶ documents ──strip──▶ Manifests + warnings
 //! ```
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-use serde_json::{Map, Value};
+use evenkeel_manifest::{Document, Limits, ManifestError, Place};
+use serde_json::Value;
 
 use crate::key::GroupKind;
-use crate::yaml::{self, SyntaxError};
 
 /// An object as somebody wrote it, without what only the server may set.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,21 +38,17 @@ impl Manifest {
     }
 }
 
-/// Where an object stands in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Which document, counted from 1.
-    pub document: usize,
-    /// The line on which the document begins.
-    pub line: usize,
-    /// Which item of the list, counted from 1, if the document is a list.
-    pub item: Option<usize>,
-}
-
-impl Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "document {}, line {}", self.document, self.line)?;
-        self.item.map_or(Ok(()), |item| write!(f, ", item {item}"))
+impl From<Document> for Manifest {
+    fn from(document: Document) -> Self {
+        let id = document.id;
+        Self {
+            place: document.place,
+            kind: GroupKind::new(id.group, id.kind),
+            version: id.version,
+            namespace: id.namespace,
+            name: id.name,
+            object: Value::Object(document.object),
+        }
     }
 }
 
@@ -72,58 +67,6 @@ impl Display for Warning {
     }
 }
 
-/// Why a text is no set of objects.
-#[derive(Debug, thiserror::Error)]
-pub enum ManifestError {
-    /// It is not even YAML.
-    #[error(transparent)]
-    Syntax(#[from] SyntaxError),
-    /// A document is no object.
-    #[error("{place}: expected an object with apiVersion, kind and metadata")]
-    NotAnObject {
-        /// Where.
-        place: Place,
-    },
-    /// A field is missing, empty or not a text.
-    #[error("{place}: {what} has no {field}")]
-    Missing {
-        /// Where.
-        place: Place,
-        /// The kind and name, as far as they are there.
-        what: String,
-        /// The field.
-        field: &'static str,
-    },
-    /// A name that the server is to choose makes another object each time.
-    #[error("{place}: {what} has generateName; objects of a set need a fixed metadata.name")]
-    GenerateName {
-        /// Where.
-        place: Place,
-        /// The kind.
-        what: String,
-    },
-    /// `apiVersion` is neither `version` nor `group/version`.
-    #[error("{place}: {what} has the unreadable apiVersion {api_version:?}")]
-    ApiVersion {
-        /// Where.
-        place: Place,
-        /// The kind and name.
-        what: String,
-        /// What it says.
-        api_version: String,
-    },
-    /// The same object was written twice.
-    #[error("{place}: {what} was written before, in {before}")]
-    Duplicate {
-        /// Where.
-        place: Place,
-        /// The kind and name.
-        what: String,
-        /// Where it was written first.
-        before: Place,
-    },
-}
-
 /// A set of objects as somebody wrote it; each object once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Manifests {
@@ -134,182 +77,53 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// Reads multi-document YAML or JSON; lists of objects count as their items.
+    /// Reads multi-document YAML or JSON; lists of objects count as their items. A text without
+    /// objects is a set without objects. How long a text may be is for those to say who took it in.
     ///
     /// # Errors
     /// At the first thing that is wrong, with its place.
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
-        let mut reader = Reader::default();
-        for document in yaml::documents(text) {
-            let document = document?;
-            let place = Place {
-                document: document.number,
-                line: document.line,
-                item: None,
-            };
-            reader.add(place, document.value)?;
-        }
-        Ok(reader.read)
-    }
-
-    /// Takes objects that were made, not written.
-    ///
-    /// # Errors
-    /// When one of them is no object or comes twice; places count them as documents.
-    pub fn of(objects: impl IntoIterator<Item = Value>) -> Result<Self, ManifestError> {
-        let mut reader = Reader::default();
-        for (at, object) in objects.into_iter().enumerate() {
-            let place = Place {
-                document: at + 1,
-                line: 1,
-                item: None,
-            };
-            reader.add(place, object)?;
-        }
-        Ok(reader.read)
-    }
-}
-
-/// What was read so far.
-#[derive(Default)]
-struct Reader {
-    read: Manifests,
-    places: BTreeMap<(GroupKind, Option<String>, String), Place>,
-}
-
-impl Reader {
-    fn add(&mut self, place: Place, value: Value) -> Result<(), ManifestError> {
-        let Value::Object(mut object) = value else {
-            return Err(ManifestError::NotAnObject { place });
+        let documents = match evenkeel_manifest::parse(text, Limits::NONE) {
+            Err(ManifestError::Empty) => Vec::new(),
+            read => read?,
         };
-        if !is_list(&object) {
-            return self.object(place, object);
+        let mut read = Self::default();
+        for mut document in documents {
+            read.warnings.extend(strip(&mut document));
+            read.objects.push(document.into());
         }
-        let items = object.remove("items").unwrap_or_default();
-        let Value::Array(items) = items else {
-            return Ok(());
-        };
-        for (at, item) in items.into_iter().enumerate() {
-            let item_place = Place {
-                item: Some(at + 1),
-                ..place
-            };
-            self.add(item_place, item)?;
-        }
-        Ok(())
-    }
-
-    fn object(&mut self, place: Place, object: Map<String, Value>) -> Result<(), ManifestError> {
-        let mut manifest = identify(place, object)?;
-        self.strip(&mut manifest);
-        let identity = (
-            manifest.kind.clone(),
-            manifest.namespace.clone(),
-            manifest.name.clone(),
-        );
-        if let Some(before) = self.places.insert(identity, place) {
-            let what = named(&manifest.object);
-            return Err(ManifestError::Duplicate {
-                place,
-                what,
-                before,
-            });
-        }
-        self.read.objects.push(manifest);
-        Ok(())
-    }
-
-    /// Takes out what only the server may set.
-    fn strip(&mut self, manifest: &mut Manifest) {
-        const MANAGED: [&str; 8] = [
-            "uid",
-            "resourceVersion",
-            "generation",
-            "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-            "managedFields",
-        ];
-        let what = named(&manifest.object);
-        let mut taken = Vec::new();
-        let metadata = manifest.object.get_mut("metadata");
-        if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
-            let there = MANAGED
-                .iter()
-                .filter(|field| metadata.remove(**field).is_some());
-            taken.extend(there.map(|field| format!("metadata.{field}")));
-        }
-        let object = manifest.object.as_object_mut();
-        if object.is_some_and(|object| object.remove("status").is_some()) {
-            taken.push("status".to_owned());
-        }
-        if !taken.is_empty() {
-            let message = format!(
-                "{what}: ignored {}, which the server sets",
-                taken.join(", ")
-            );
-            let place = manifest.place;
-            self.read.warnings.push(Warning { place, message });
-        }
+        Ok(read)
     }
 }
 
-/// Whether it is a list of objects: `v1 List` or `SomethingList`, always with items.
-fn is_list(object: &Map<String, Value>) -> bool {
-    let kind = object.get("kind").and_then(Value::as_str);
-    kind.is_some_and(|kind| kind.ends_with("List")) && object.contains_key("items")
-}
-
-/// Kind and name as far as they are there.
-fn named(object: &Value) -> String {
-    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-    let kind = text("/kind").unwrap_or("an object without a kind");
-    match (text("/metadata/namespace"), text("/metadata/name")) {
-        (Some(namespace), Some(name)) => format!("{kind} {namespace}/{name}"),
-        (None, Some(name)) => format!("{kind} {name}"),
-        (_, None) => kind.to_owned(),
+/// Takes out what only the server may set.
+fn strip(document: &mut Document) -> Option<Warning> {
+    const MANAGED: [&str; 8] = [
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+        "managedFields",
+    ];
+    let mut taken = Vec::new();
+    let metadata = document.object.get_mut("metadata");
+    if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
+        let there = MANAGED
+            .iter()
+            .filter(|field| metadata.remove(**field).is_some());
+        taken.extend(there.map(|field| format!("metadata.{field}")));
     }
-}
-
-fn identify(place: Place, object: Map<String, Value>) -> Result<Manifest, ManifestError> {
-    let object = Value::Object(object);
-    let filled = |pointer: &str| {
-        let text = object.pointer(pointer).and_then(Value::as_str);
-        text.filter(|text| !text.is_empty()).map(str::to_owned)
-    };
-    let required = |pointer: &str, field| {
-        filled(pointer).ok_or_else(|| ManifestError::Missing {
-            place,
-            what: named(&object),
-            field,
-        })
-    };
-    let api_version = required("/apiVersion", "apiVersion")?;
-    let kind = required("/kind", "kind")?;
-    if filled("/metadata/generateName").is_some() {
-        return Err(ManifestError::GenerateName { place, what: kind });
+    if document.object.remove("status").is_some() {
+        taken.push("status".to_owned());
     }
-    let name = required("/metadata/name", "metadata.name")?;
-    let (group, version) = split(&api_version).ok_or_else(|| ManifestError::ApiVersion {
-        place,
-        what: named(&object),
-        api_version: api_version.clone(),
-    })?;
-    Ok(Manifest {
-        place,
-        kind: GroupKind::new(group, kind),
-        version: version.to_owned(),
-        namespace: filled("/metadata/namespace"),
-        name,
-        object,
+    let (id, fields) = (&document.id, taken.join(", "));
+    (!taken.is_empty()).then(|| Warning {
+        place: document.place,
+        message: format!("{id}: ignored {fields}, which the server sets"),
     })
-}
-
-fn split(api_version: &str) -> Option<(&str, &str)> {
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let whole = !version.is_empty() && !version.contains('/') && !api_version.starts_with('/');
-    whole.then_some((group, version))
 }
 
 #[cfg(test)]
@@ -350,7 +164,7 @@ mod tests {
         let read = Manifests::parse(text).unwrap();
         assert_eq!(
             read.warnings[0].to_string(),
-            "document 1, line 1: ConfigMap a: ignored metadata.uid, metadata.resourceVersion, \
+            "document 1, line 1: v1 ConfigMap a: ignored metadata.uid, metadata.resourceVersion, \
              status, which the server sets"
         );
         assert_eq!(
@@ -364,23 +178,23 @@ mod tests {
         let second = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n";
         assert_eq!(
             error(&format!("{second}kind: Secret\nmetadata: {{name: s}}\n")),
-            "document 2, line 5: Secret s has no apiVersion"
+            "document 2, line 5: `apiVersion` of Secret s must be a text that is not empty"
         );
         assert_eq!(
             error(&format!("{second}apiVersion: v1\nmetadata: {{name: s}}\n")),
-            "document 2, line 5: an object without a kind s has no kind"
+            "document 2, line 5: `kind` of the object s must be a text that is not empty"
         );
         assert_eq!(
             error(&format!("{second}apiVersion: v1\nkind: Secret\n")),
-            "document 2, line 5: Secret has no metadata.name"
+            "document 2, line 5: `metadata.name` of Secret must be a text that is not empty"
         );
         assert_eq!(
             error("apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\n"),
-            "document 1, line 1: Pod has generateName; objects of a set need a fixed metadata.name"
+            "document 1, line 1: Pod has `metadata.generateName`, but needs a name that stays the same"
         );
         assert_eq!(
             error("- 1\n"),
-            "document 1, line 1: expected an object with apiVersion, kind and metadata"
+            "document 1, line 1: a mapping is expected, not a list"
         );
     }
 
@@ -390,16 +204,7 @@ mod tests {
                     apiVersion: example.com/v2\nkind: Foo\nmetadata: {name: a, namespace: n}\n";
         assert_eq!(
             error(text),
-            "document 2, line 5: Foo n/a was written before, in document 1, line 1"
+            "document 2, line 5: example.com/v2 Foo n/a is already described on line 1, document 1"
         );
-    }
-
-    #[test]
-    fn api_versions_have_one_or_two_parts() {
-        assert_eq!(split("v1"), Some(("", "v1")));
-        assert_eq!(split("apps/v1"), Some(("apps", "v1")));
-        assert_eq!(split("a/b/c"), None);
-        assert_eq!(split("/v1"), None);
-        assert_eq!(split("apps/"), None);
     }
 }

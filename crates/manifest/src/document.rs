@@ -1,79 +1,46 @@
 //! Documents, and the objects that they name.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::io::Cursor;
+use std::mem;
 
 use serde_json::{Map, Value};
-use serde_saphyr::{Options, Spanned};
 
-use crate::ManifestError;
+use crate::identity::Key;
+use crate::{Identity, ManifestError, Place, yaml};
 
 /// How much is read before a manifest is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// At most so many bytes.
     pub bytes: usize,
-    /// At most so many documents.
+    /// At most so many documents, items of lists included.
     pub documents: usize,
 }
 
-/// What an object is called in a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
-    /// Group and version, as written.
-    pub api_version: String,
-    /// The kind.
-    pub kind: String,
-    /// The namespace, if one is written.
-    pub namespace: Option<String>,
-    /// The name.
-    pub name: String,
-}
-
-impl Identity {
-    /// What must be unique: the same kind in two versions of a group is the same object.
-    fn key(&self) -> (String, String, Option<String>, String) {
-        let group = self
-            .api_version
-            .split_once('/')
-            .map_or("", |(group, _)| group);
-        (
-            group.to_owned(),
-            self.kind.clone(),
-            self.namespace.clone(),
-            self.name.clone(),
-        )
-    }
-}
-
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            api_version,
-            kind,
-            name,
-            ..
-        } = self;
-        match &self.namespace {
-            Some(namespace) => write!(f, "{api_version} {kind} {namespace}/{name}"),
-            None => write!(f, "{api_version} {kind} {name}"),
-        }
-    }
+impl Limits {
+    /// For a text that somebody else has measured.
+    pub const NONE: Self = Self {
+        bytes: usize::MAX,
+        documents: usize::MAX,
+    };
 }
 
 /// One object of a manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The line on which it begins, from 1.
-    pub line: u64,
+    /// Where it stands.
+    pub place: Place,
     /// What it is called.
     pub id: Identity,
     /// All of it.
     pub object: Map<String, Value>,
 }
 
-/// Reads every document of `text`; documents without content are passed over.
+/// Reads every object of `text`. Lists count as their items, and documents without content are
+/// passed over.
+///
+/// # Errors
+/// At the first thing that is wrong, with its place; and when there is no object at all.
 pub fn parse(text: &str, limits: Limits) -> Result<Vec<Document>, ManifestError> {
     if text.len() > limits.bytes {
         return Err(ManifestError::TooLarge {
@@ -81,113 +48,92 @@ pub fn parse(text: &str, limits: Limits) -> Result<Vec<Document>, ManifestError>
             limit: limits.bytes,
         });
     }
-    let mut documents = Vec::new();
-    let mut first_lines = HashMap::new();
-    let mut reader = Cursor::new(text.as_bytes());
-    for read in serde_saphyr::read_with_options(&mut reader, Options::default()) {
-        let number = documents.len() + 1;
-        if number > limits.documents {
-            return Err(ManifestError::TooMany {
-                limit: limits.documents,
-            });
+    let mut reader = Reader::new(limits.documents);
+    for read in yaml::values(text) {
+        match read? {
+            (_, Value::Null) => reader.count()?,
+            (place, value) => reader.add(place, value)?,
         }
-        let document = document(number, read)?;
-        if let Some(first) = first_lines.insert(document.id.key(), document.line) {
-            let (line, id) = (document.line, Box::new(document.id));
-            return Err(ManifestError::Duplicate {
-                document: number,
-                line,
-                id,
-                first,
-            });
-        }
-        documents.push(document);
     }
-    if documents.is_empty() {
+    if reader.documents.is_empty() {
         Err(ManifestError::Empty)
     } else {
-        Ok(documents)
+        Ok(reader.documents)
     }
 }
 
-fn document(
-    number: usize,
-    read: Result<Spanned<Value>, serde_saphyr::Error>,
-) -> Result<Document, ManifestError> {
-    let read = read.map_err(|error| syntax(number, &error))?;
-    let place = Place {
-        document: number,
-        line: read.defined.line(),
+/// What was read so far.
+struct Reader {
+    documents: Vec<Document>,
+    places: HashMap<Key, Place>,
+    count: usize,
+    limit: usize,
+}
+
+impl Reader {
+    fn new(limit: usize) -> Self {
+        Self {
+            documents: Vec::new(),
+            places: HashMap::new(),
+            count: 0,
+            limit,
+        }
+    }
+
+    fn add(&mut self, place: Place, value: Value) -> Result<(), ManifestError> {
+        self.count()?;
+        let mut object = mapping(place, value)?;
+        let Some(items) = items(&mut object) else {
+            return self.object(place, object);
+        };
+        let mut items = (1..).zip(items);
+        items.try_for_each(|(at, item)| self.add(place.item(at), item))
+    }
+
+    const fn count(&mut self) -> Result<(), ManifestError> {
+        let limit = self.limit;
+        if self.count == limit {
+            return Err(ManifestError::TooMany { limit });
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn object(&mut self, place: Place, object: Map<String, Value>) -> Result<(), ManifestError> {
+        let id = Identity::of(place, &object)?;
+        if let Some(first) = self.places.insert(id.key(), place) {
+            let id = Box::new(id);
+            return Err(ManifestError::Duplicate { place, id, first });
+        }
+        self.documents.push(Document { place, id, object });
+        Ok(())
+    }
+}
+
+/// What `object` lists, if it is a `v1 List` or a `SomethingList`.
+fn items(object: &mut Map<String, Value>) -> Option<Vec<Value>> {
+    let kind = object.get("kind")?.as_str()?;
+    if !kind.ends_with("List") {
+        return None;
+    }
+    match object.get_mut("items")? {
+        Value::Array(items) => Some(mem::take(items)),
+        // How a list without items is written by what has no empty list, only none.
+        Value::Null => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+fn mapping(place: Place, value: Value) -> Result<Map<String, Value>, ManifestError> {
+    let found = match value {
+        Value::Object(object) => return Ok(object),
+        Value::Null => "nothing",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
     };
-    match read.value {
-        Value::Object(object) => {
-            let id = place.identity(&object)?;
-            Ok(Document {
-                line: place.line,
-                id,
-                object,
-            })
-        }
-        Value::Null => Err(place.not_an_object("nothing")),
-        Value::Bool(_) => Err(place.not_an_object("a truth value")),
-        Value::Number(_) => Err(place.not_an_object("a number")),
-        Value::String(_) => Err(place.not_an_object("a text")),
-        Value::Array(_) => Err(place.not_an_object("a list")),
-    }
-}
-
-fn syntax(document: usize, error: &serde_saphyr::Error) -> ManifestError {
-    let line = error.location().map_or(1, |location| location.line());
-    let text = error.without_snippet().to_string();
-    let problem = text.lines().next().unwrap_or_default().to_owned();
-    ManifestError::Syntax {
-        document,
-        line,
-        problem,
-    }
-}
-
-/// Where in the text a document is.
-#[derive(Clone, Copy)]
-struct Place {
-    document: usize,
-    line: u64,
-}
-
-impl Place {
-    fn identity(self, object: &Map<String, Value>) -> Result<Identity, ManifestError> {
-        let metadata = object.get("metadata").and_then(Value::as_object);
-        let of_metadata = |key| metadata.and_then(|metadata| metadata.get(key));
-        Ok(Identity {
-            api_version: self.text("apiVersion", object.get("apiVersion"))?,
-            kind: self.text("kind", object.get("kind"))?,
-            name: self.text("metadata.name", of_metadata("name"))?,
-            namespace: match of_metadata("namespace") {
-                None | Some(Value::Null) => None,
-                written => Some(self.text("metadata.namespace", written)?),
-            },
-        })
-    }
-
-    fn text(self, field: &'static str, value: Option<&Value>) -> Result<String, ManifestError> {
-        let text = value
-            .and_then(Value::as_str)
-            .filter(|text| !text.trim().is_empty());
-        let Self { document, line } = self;
-        text.map(str::to_owned).ok_or(ManifestError::Missing {
-            document,
-            line,
-            field,
-        })
-    }
-
-    const fn not_an_object(self, found: &'static str) -> ManifestError {
-        ManifestError::NotAnObject {
-            document: self.document,
-            line: self.line,
-            found,
-        }
-    }
+    Err(ManifestError::NotAnObject { place, found })
 }
 
 #[cfg(test)]
@@ -223,7 +169,7 @@ metadata:
         let documents = parse(TWO, LIMITS).unwrap();
         let read: Vec<_> = documents
             .iter()
-            .map(|d| (d.line, d.id.to_string()))
+            .map(|d| (d.place.line, d.id.to_string()))
             .collect();
         let expected = [
             (2, "v1 ConfigMap one".to_owned()),
@@ -245,16 +191,14 @@ metadata:
     #[test]
     fn what_is_missing_is_said_with_document_and_line() {
         let text = format!("{TWO}---\napiVersion: v1\nkind: Secret\nmetadata: {{}}\n");
-        let expected = ManifestError::Missing {
-            document: 3,
-            line: 13,
-            field: "metadata.name",
-        };
-        assert_eq!(refusal(&text), expected);
+        assert_eq!(
+            refusal(&text).to_string(),
+            "document 3, line 13: `metadata.name` of Secret must be a text that is not empty"
+        );
         let number = "apiVersion: 1\nkind: Pod\nmetadata: {name: x}\n";
         assert_eq!(
             refusal(number).to_string(),
-            "document 1, line 1: `apiVersion` must be a text that is not empty"
+            "document 1, line 1: `apiVersion` of Pod x must be a text that is not empty"
         );
     }
 
@@ -262,8 +206,9 @@ metadata:
     fn a_syntax_error_is_said_with_document_and_line() {
         let text = format!("{TWO}---\napiVersion: v1\nkind: [unclosed\n");
         let error = refusal(&text);
-        assert_eq!(error.document(), Some(3));
-        assert!(error.line() >= Some(13), "{error}");
+        let place = error.place().unwrap();
+        assert_eq!(place.document, 3);
+        assert!(place.line >= 13, "{error}");
     }
 
     #[test]
@@ -276,27 +221,40 @@ metadata:
         );
         let versions = "apiVersion: apps/v1\nkind: D\nmetadata: {name: x}\n---\n\
                         apiVersion: apps/v2\nkind: D\nmetadata: {name: x}\n";
-        assert!(matches!(
-            refusal(versions),
-            ManifestError::Duplicate {
-                document: 2,
-                first: 1,
-                ..
-            }
-        ));
+        assert_eq!(
+            refusal(versions).to_string(),
+            "document 2, line 5: apps/v2 D x is already described on line 1, document 1"
+        );
+    }
+
+    #[test]
+    fn lists_count_as_their_items() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n\
+                    - {apiVersion: v1, kind: A, metadata: {name: a}}\n\
+                    - apiVersion: v1\n  kind: AList\n  items:\n  \
+                    - {apiVersion: v1, kind: A, metadata: {name: b}}\n";
+        let documents = parse(text, LIMITS).unwrap();
+        let read: Vec<_> = documents.iter().map(|d| d.id.to_string()).collect();
+        assert_eq!(read, ["v1 A a", "v1 A b"]);
+        assert_eq!(
+            refusal(&text.replace("name: b", "name: a")).to_string(),
+            "document 1, line 1, item 1: v1 A a is already described on line 1, document 1, item 1"
+        );
+        let none = "apiVersion: v1\nkind: List\nitems: null\n";
+        assert_eq!(refusal(none), ManifestError::Empty);
+        assert_eq!(
+            refusal(&none.replace("null", "{}")).to_string(),
+            "document 1, line 1: `metadata.name` of List must be a text that is not empty"
+        );
     }
 
     #[test]
     fn a_key_that_is_written_twice_is_refused() {
         let text = "apiVersion: v1\nkind: A\nkind: B\nmetadata: {name: x}\n";
-        assert!(matches!(
-            refusal(text),
-            ManifestError::Syntax {
-                document: 1,
-                line: 3,
-                ..
-            }
-        ));
+        let error = refusal(text);
+        assert!(matches!(error, ManifestError::Syntax { .. }), "{error}");
+        let place = error.place().unwrap();
+        assert_eq!((place.document, place.line), (1, 3));
     }
 
     #[test]
@@ -313,7 +271,12 @@ metadata:
             documents: 1,
             ..LIMITS
         };
-        assert_eq!(parse(TWO, few), Err(ManifestError::TooMany { limit: 1 }));
+        let empty = "---\nnull\n".repeat(2);
+        let list = "apiVersion: v1\nkind: List\nitems: [{}]\n";
+        let listed = list.replace("{}", "{apiVersion: v1, kind: A, metadata: {name: a}}");
+        for many in [TWO, &empty, &listed] {
+            assert_eq!(parse(many, few), Err(ManifestError::TooMany { limit: 1 }));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What can be wrong with a manifest.
 
-use crate::Identity;
+use crate::{Identity, Place};
 
 /// Why a manifest was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,69 +24,72 @@ pub enum ManifestError {
         limit: usize,
     },
     /// It is not YAML.
-    #[error("document {document}, line {line}: {problem}")]
+    #[error("{place}: {problem}")]
     Syntax {
-        /// Which document, from 1.
-        document: usize,
-        /// Which line, from 1.
-        line: u64,
+        /// Where.
+        place: Place,
         /// What the parser said.
         problem: String,
     },
-    /// A document is not an object.
-    #[error("document {document}, line {line}: a mapping is expected, not {found}")]
+    /// A document or an item of a list is not an object.
+    #[error("{place}: a mapping is expected, not {found}")]
     NotAnObject {
-        /// Which document, from 1.
-        document: usize,
-        /// The line on which it begins.
-        line: u64,
+        /// Where.
+        place: Place,
         /// What it is instead.
         found: &'static str,
     },
     /// A field that every object must have is missing, empty or no text.
-    #[error("document {document}, line {line}: `{field}` must be a text that is not empty")]
+    #[error("{place}: `{field}` of {what} must be a text that is not empty")]
     Missing {
-        /// Which document, from 1.
-        document: usize,
-        /// The line on which it begins.
-        line: u64,
+        /// Where.
+        place: Place,
+        /// The kind and name, as far as they are there.
+        what: String,
         /// Which field.
         field: &'static str,
     },
-    /// Two documents describe the same object.
-    #[error("document {document}, line {line}: {id} is already described on line {first}")]
+    /// A name that the server is to choose makes another object each time.
+    #[error("{place}: {what} has `metadata.generateName`, but needs a name that stays the same")]
+    GenerateName {
+        /// Where.
+        place: Place,
+        /// The kind and name, as far as they are there.
+        what: String,
+    },
+    /// `apiVersion` is neither `version` nor `group/version`.
+    #[error("{place}: {what} has the unreadable `apiVersion` {api_version:?}")]
+    ApiVersion {
+        /// Where.
+        place: Place,
+        /// The kind and name, as far as they are there.
+        what: String,
+        /// What it says.
+        api_version: String,
+    },
+    /// The same object is described twice.
+    #[error("{place}: {id} is already described on {}", first.line_first())]
     Duplicate {
-        /// Which document, from 1.
-        document: usize,
-        /// The line on which it begins.
-        line: u64,
+        /// Where.
+        place: Place,
         /// What both describe.
         id: Box<Identity>,
-        /// The line on which the first one begins.
-        first: u64,
+        /// Where it is described first.
+        first: Place,
     },
 }
 
 impl ManifestError {
-    /// The number of the document that is at fault, from 1.
-    pub const fn document(&self) -> Option<usize> {
+    /// Where to look, unless it is the whole that is at fault.
+    pub const fn place(&self) -> Option<Place> {
         match self {
             Self::Empty | Self::TooLarge { .. } | Self::TooMany { .. } => None,
-            Self::Syntax { document, .. }
-            | Self::NotAnObject { document, .. }
-            | Self::Missing { document, .. }
-            | Self::Duplicate { document, .. } => Some(*document),
-        }
-    }
-
-    /// The line to look at, from 1.
-    pub const fn line(&self) -> Option<u64> {
-        match self {
-            Self::Empty | Self::TooLarge { .. } | Self::TooMany { .. } => None,
-            Self::Syntax { line, .. }
-            | Self::NotAnObject { line, .. }
-            | Self::Missing { line, .. }
-            | Self::Duplicate { line, .. } => Some(*line),
+            Self::Syntax { place, .. }
+            | Self::NotAnObject { place, .. }
+            | Self::Missing { place, .. }
+            | Self::GenerateName { place, .. }
+            | Self::ApiVersion { place, .. }
+            | Self::Duplicate { place, .. } => Some(*place),
         }
     }
 }

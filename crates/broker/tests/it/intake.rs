@@ -29,6 +29,10 @@ async fn what_no_agent_could_apply_is_refused_with_document_and_line() {
         ("kind: [", "document 1, line"),
         (nameless.as_str(), "document 2, line 8: `metadata.name`"),
         (
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: run-}\n",
+            "document 1, line 1: Job has `metadata.generateName`",
+        ),
+        (
             &format!("{0}---\n{0}", manifest("x")),
             "already described on line 1",
         ),
