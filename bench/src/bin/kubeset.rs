@@ -186,8 +186,14 @@ async fn patch(
     Ok(())
 }
 
+/// The objects as somebody would write them down.
+fn manifests(objects: &[Value]) -> anyhow::Result<Manifests> {
+    let documents: Vec<_> = objects.iter().map(Value::to_string).collect();
+    Ok(Manifests::parse(&documents.join("\n---\n"))?)
+}
+
 async fn converge(set: &Set, objects: &[Value]) -> anyhow::Result<()> {
-    let manifests = Manifests::of(objects.iter().cloned())?;
+    let manifests = manifests(objects)?;
     let converged = set.converge(&manifests, &SetPolicy::default()).await;
     ensure!(
         converged.is_settled(),
@@ -199,7 +205,7 @@ async fn converge(set: &Set, objects: &[Value]) -> anyhow::Result<()> {
 
 /// From the answer to somebody's write to the answer to ours.
 async fn drift(client: &Client, mut set: Set, objects: &[Value]) -> anyhow::Result<Table> {
-    let manifests = Manifests::of(objects.iter().cloned())?;
+    let manifests = manifests(objects)?;
     let mut times = Vec::with_capacity(DRIFTS);
     for at in 0..DRIFTS {
         inject(client, at).await?;
@@ -275,8 +281,10 @@ async fn inject(client: &Client, at: usize) -> anyhow::Result<()> {
 /// What a process holds for each object that it follows, the wanted text not counted.
 async fn memory(client: &Client) -> anyhow::Result<Table> {
     let set = sets(client).set(Owner::new("many")?);
-    let maps = (0..MANY).map(|at| config_map("set", at + OBJECTS, "1"));
-    let manifests = Manifests::of(maps)?;
+    let maps: Vec<_> = (0..MANY)
+        .map(|at| config_map("set", at + OBJECTS, "1"))
+        .collect();
+    let manifests = manifests(&maps)?;
     ensure!(
         set.converge(&manifests, &SetPolicy::default())
             .await

@@ -5,15 +5,10 @@
 //! address it starts a broker of its own in another process; with one it measures whatever
 //! answers there, as long as it speaks the same API.
 
-#[path = "broker/fleet.rs"]
 mod fleet;
-#[path = "broker/polls.rs"]
 mod polls;
-#[path = "broker/server.rs"]
 mod server;
-#[path = "broker/submits.rs"]
 mod submits;
-#[path = "broker/waiting.rs"]
 mod waiting;
 
 use server::Server;
