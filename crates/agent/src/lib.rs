@@ -1,0 +1,1 @@
+//! One per cluster: pull, converge, report.

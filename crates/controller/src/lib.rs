@@ -1,0 +1,1 @@
+//! Watches to runner: write a controller in an afternoon.

@@ -1,0 +1,1 @@
+//! A Kubernetes Lease held by one process at a time.

@@ -1,0 +1,1 @@
+//! Runs AI agents as kagent resources declare them.

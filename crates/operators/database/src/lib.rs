@@ -1,0 +1,1 @@
+//! Runs PostgreSQL as Database resources declare it.

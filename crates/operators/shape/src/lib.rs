@@ -1,0 +1,1 @@
+//! Keeps the shapes of a cloud API as Shape resources declare them.

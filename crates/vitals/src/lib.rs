@@ -1,0 +1,1 @@
+//! Health endpoints and metrics of a long-running process.
