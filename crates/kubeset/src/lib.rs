@@ -54,3 +54,4 @@ pub use key::{GroupKind, ObjectKey};
 pub use manifest::{Manifest, Manifests, Warning};
 pub use marks::{BadOwner, Owner};
 pub use set::{Converged, Set, SetPolicy};
+pub use view::Rings;

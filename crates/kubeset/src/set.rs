@@ -18,6 +18,7 @@ use crate::key::ObjectKey;
 use crate::manifest::{Manifests, Warning};
 use crate::marks::{Marks, Owner};
 use crate::sweep::Sweep;
+use crate::view::Rings;
 use crate::world::SetWorld;
 
 /// What may be done on the way to a wanted set.
@@ -90,7 +91,8 @@ pub struct Set {
     cluster: Cluster,
     owner: Owner,
     memory: Mutex<Memory>,
-    bell: watch::Receiver<u64>,
+    bell: watch::Receiver<Rings>,
+    heard: u64,
 }
 
 /// What a set remembers from pass to pass.
@@ -107,12 +109,14 @@ struct Memory {
 impl Set {
     pub(crate) fn new(cluster: Cluster, owner: Owner) -> Self {
         let bell = cluster.0.view.bell(owner.as_str());
+        let heard = bell.borrow().touched;
         let memory = Mutex::default();
         Self {
             cluster,
             owner,
             memory,
             bell,
+            heard,
         }
     }
 
@@ -123,8 +127,16 @@ impl Set {
 
     /// Waits until somebody else changes an object of this set.
     pub async fn changed(&mut self) {
+        let heard = self.heard;
         // The sender lives as long as the cluster, which we hold.
-        let _ = self.bell.changed().await;
+        if let Ok(rung) = self.bell.wait_for(|rung| rung.touched != heard).await {
+            self.heard = rung.touched;
+        }
+    }
+
+    /// Counts what happens to the objects of this set from now on.
+    pub fn rings(&self) -> watch::Receiver<Rings> {
+        self.shared().view.bell(self.owner.as_str())
     }
 
     /// Makes the objects in the cluster those that `manifests` describe.

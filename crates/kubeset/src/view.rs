@@ -37,7 +37,16 @@ pub(crate) struct View {
 struct Reader {
     calls: Calls,
     owner_key: String,
-    bells: Mutex<BTreeMap<String, watch::Sender<u64>>>,
+    bells: Mutex<BTreeMap<String, watch::Sender<Rings>>>,
+}
+
+/// How often something happened to the objects of one set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rings {
+    /// Somebody else changed or removed something of ours.
+    pub touched: u64,
+    /// Anything at all happened, a change of status included.
+    pub stirred: u64,
 }
 
 impl Reader {
@@ -53,12 +62,15 @@ impl Reader {
         )
     }
 
-    /// Tells whoever waits for changes to the objects of `owner`.
-    fn ring(&self, owner: Option<&str>) {
+    /// Tells whoever waits that something happened to the objects of `owner`.
+    fn ring(&self, owner: Option<&str>, touched: bool) {
         if let Some(owner) = owner
             && let Some(bell) = lock(&self.bells).get(owner)
         {
-            bell.send_modify(|rung| *rung += 1);
+            bell.send_modify(|rung| {
+                rung.stirred += 1;
+                rung.touched += u64::from(touched);
+            });
         }
     }
 }
@@ -130,8 +142,8 @@ impl View {
         }
     }
 
-    /// Counts the changes that others make to the objects of `owner`.
-    pub(crate) fn bell(&self, owner: &str) -> watch::Receiver<u64> {
+    /// Counts what happens to the objects of `owner`.
+    pub(crate) fn bell(&self, owner: &str) -> watch::Receiver<Rings> {
         let mut bells = lock(&self.reader.bells);
         bells.entry(owner.to_owned()).or_default().subscribe()
     }
@@ -304,7 +316,7 @@ async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
         .await?;
     let listed = seen.into_iter().map(|seen| reader.read(seen)).collect();
     for owner in shelf.replace(listed, &revision) {
-        reader.ring(Some(&owner));
+        reader.ring(Some(&owner), true);
     }
     shelf.state.send_replace(State::Known);
     loop {
@@ -333,17 +345,15 @@ async fn watch(reader: &Reader, shelf: &Shelf, revision: &mut String) -> Result<
                 let (place, live) = reader.read(seen);
                 revision.clone_from(&live.revision);
                 let owner = live.owner.clone();
-                if shelf.put(place, live) {
-                    reader.ring(owner.as_deref());
-                }
+                let touched = shelf.put(place, live);
+                reader.ring(owner.as_deref(), touched);
             }
             WatchEvent::Deleted(seen) => {
                 let (place, live) = reader.read(seen);
                 revision.clone_from(&live.revision);
                 let owner = live.owner.clone();
-                if shelf.take(place, &live) {
-                    reader.ring(owner.as_deref());
-                }
+                let touched = shelf.take(place, &live);
+                reader.ring(owner.as_deref(), touched);
             }
             WatchEvent::Bookmark(mark) => *revision = mark.metadata.resource_version,
             WatchEvent::Error(status) => {
