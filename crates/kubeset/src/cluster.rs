@@ -1,7 +1,7 @@
 //! One cluster as one process uses it: the client, what it serves, and the view that all sets
 //! share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,13 +10,15 @@ use evenkeel_ambient::{SharedClock, SharedRandom};
 use evenkeel_reconcile::RetryPolicy;
 use kube::Client;
 
+use crate::bells::Touched;
 use crate::calls::Calls;
 use crate::discovery::{Discovery, Kinds};
 use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
-use crate::marks::Owner;
+use crate::owner::{Owner, Parent, Whose};
 use crate::resource::Resource;
 use crate::set::Set;
+use crate::shelf::Shelf;
 use crate::sweep::Sweep;
 use crate::view::View;
 
@@ -29,6 +31,9 @@ pub struct Settings {
     pub owner_key: String,
     /// The namespace that holds the inventories; it exists.
     pub inventory_namespace: String,
+    /// The kinds that sets of parents may hold. They are followed from the first such set on, also
+    /// while no parent wants any: what carries the label is all that says what exists.
+    pub child_kinds: BTreeSet<GroupKind>,
     /// How many requests of one set may be under way at once.
     pub parallel: NonZeroUsize,
     /// How long to wait for a first list, or for a definition to be served.
@@ -44,6 +49,7 @@ impl Default for Settings {
             manager: "evenkeel".to_owned(),
             owner_key: "evenkeel.io/set".to_owned(),
             inventory_namespace: "kube-system".to_owned(),
+            child_kinds: BTreeSet::new(),
             parallel: EIGHT,
             patience: Duration::from_secs(30),
             retry: RetryPolicy::CALLS,
@@ -92,7 +98,18 @@ impl Cluster {
 
     /// The set of `owner`. A process has one `Set` for each owner.
     pub fn set(&self, owner: Owner) -> Set {
-        Set::new(self.clone(), owner)
+        Set::new(self.clone(), Whose::Named(owner))
+    }
+
+    /// The children of `parent`. All such sets share the same watches, so one more costs no
+    /// request; kept as long as its parent exists, it remembers what others do to its objects.
+    pub fn children(&self, parent: Parent) -> Set {
+        Set::new(self.clone(), Whose::Child(parent))
+    }
+
+    /// Hears whose objects somebody else changes, for all sets at once.
+    pub fn touched(&self) -> Touched {
+        self.0.view.bells().everything()
     }
 }
 
@@ -118,6 +135,18 @@ impl Shared {
 
     pub(crate) async fn kinds(&self) -> Result<Arc<Kinds>, Error> {
         self.discovery.kinds(&self.calls).await
+    }
+
+    /// The objects of a kind; `None` when nobody serves it, so that none can exist.
+    pub(crate) async fn shelf(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
+        let found = self.find(kind, None).await;
+        match found.map_err(|error| error.to_string())? {
+            Some(resource) => {
+                let shelf = self.view.of(&resource, self.settings.patience);
+                shelf.await.map(Some)
+            }
+            None => Ok(None),
+        }
     }
 
     /// Says that `owner` is about to take these from others.

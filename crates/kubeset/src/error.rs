@@ -60,6 +60,22 @@ pub enum Error {
         /// Which object.
         key: ObjectKey,
     },
+    /// An operator makes objects of a kind that it does not follow.
+    #[error("{key} cannot be a child of {parent}: its kind is not among those that are followed")]
+    UnlistedKind {
+        /// Which object.
+        key: ObjectKey,
+        /// Whose child.
+        parent: String,
+    },
+    /// A child outside its parent's namespace, which the cluster would remove as an orphan.
+    #[error("{key} cannot be a child of {parent}, which is in another namespace")]
+    OutOfReach {
+        /// Which object.
+        key: ObjectKey,
+        /// Whose child.
+        parent: String,
+    },
     /// It exists, although it was not seen.
     #[error("{key} exists already")]
     Exists {
@@ -170,7 +186,10 @@ impl Classify for Error {
             | Self::Changed { .. }
             | Self::Inventory { .. } => ErrorClass::Transient,
             Self::UnknownKind { .. } => ErrorClass::Unknown,
-            Self::Twice { .. } | Self::Immutable { .. } => ErrorClass::Permanent,
+            Self::Twice { .. }
+            | Self::Immutable { .. }
+            | Self::UnlistedKind { .. }
+            | Self::OutOfReach { .. } => ErrorClass::Permanent,
             Self::Invalid { first, rest } => {
                 match rest.iter().find(|error| error.class() != first.class()) {
                     Some(_) => ErrorClass::Unknown,

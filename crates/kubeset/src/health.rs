@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Display};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
 use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
-use crate::marks::owner_of;
 use crate::set::Set;
 
 /// How an object is doing; the worst comes last.
@@ -84,8 +84,7 @@ impl Set {
     /// When they cannot be listed.
     pub async fn health(&self) -> Result<SetHealth, Error> {
         let mut missing = self.keys().await?;
-        let kinds: std::collections::BTreeSet<_> =
-            missing.iter().map(|key| key.kind.clone()).collect();
+        let kinds = self.kinds(&missing);
         let shared = self.shared();
         let selector = format!("{}={}", shared.settings.owner_key, self.owner());
         let mut objects = Vec::new();
@@ -94,13 +93,13 @@ impl Set {
                 continue;
             };
             for object in shared.calls.list_whole(&resource, &selector).await? {
-                let metadata =
+                let metadata: ObjectMeta =
                     serde_json::from_value(object["metadata"].clone()).unwrap_or_default();
-                if owner_of(&metadata, &shared.settings.owner_key) != Some(self.owner().as_str()) {
+                let name = metadata.name.as_deref().unwrap_or_default();
+                let key = resource.key(metadata.namespace.as_deref(), name);
+                if !self.owns(metadata) {
                     continue;
                 }
-                let name = metadata.name.unwrap_or_default();
-                let key = resource.key(metadata.namespace.as_deref(), &name);
                 missing.remove(&key);
                 objects.push((key, health(&kind, &object)));
             }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::Calls;
 use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
-use crate::marks::Owner;
+use crate::owner::Owner;
 
 const LABEL: &str = "evenkeel.io/inventory";
 const ENTRIES: &str = "entries";

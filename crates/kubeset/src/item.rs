@@ -11,9 +11,11 @@ use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
 use crate::live::Live;
 use crate::manifest::{Manifest, Manifests};
-use crate::marks::Marks;
+use crate::marks::{Marks, is_made_once};
+use crate::owner::Whose;
 use crate::rank::rank;
 use crate::resource::Resource;
+use crate::set::SetPolicy;
 
 /// A wanted object, with marks and a place for the seal.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Item {
     pub(crate) object: Value,
     /// The definition in the same set that its kind still waits for.
     pub(crate) defined_by: Option<ObjectKey>,
+    /// It is made if it is missing, and then left as it is.
+    pub(crate) once: bool,
 }
 
 /// An object of the cluster beside what is wanted of it.
@@ -50,10 +54,17 @@ pub(crate) type DesiredSet = Desired<ObjectKey, Item, u64>;
 /// Resolves what somebody wrote against what the server serves, or will serve.
 pub(crate) async fn resolve(
     cluster: &Shared,
-    marks: &Marks,
-    default_namespace: &str,
+    whose: &Whose,
+    policy: &SetPolicy,
     manifests: &Manifests,
 ) -> Result<DesiredSet, Error> {
+    let marks = Marks {
+        owner_key: &cluster.settings.owner_key,
+        whose,
+        labels: &policy.labels,
+        annotations: &policy.annotations,
+    };
+    let default_namespace = default_namespace(whose, policy);
     let defined = definitions(&manifests.objects);
     let mut wanted = Vec::with_capacity(manifests.objects.len());
     for manifest in &manifests.objects {
@@ -62,11 +73,13 @@ pub(crate) async fn resolve(
             .namespaced
             .then(|| manifest.namespace.as_deref().unwrap_or(default_namespace));
         let key = resource.key(namespace, &manifest.name);
+        within_reach(cluster, whose, &key)?;
         let mut object = manifest.object.clone();
         place(&mut object, namespace);
         let content = marks.put(&mut object);
         let item = Item {
             resource,
+            once: is_made_once(&object),
             object,
             defined_by,
         };
@@ -74,6 +87,29 @@ pub(crate) async fn resolve(
         wanted.push((key, Wanted::new(item, content).ranked(rank)));
     }
     Desired::things(wanted).map_err(|twice| Error::Twice { key: twice.key })
+}
+
+fn default_namespace<'a>(whose: &'a Whose, policy: &'a SetPolicy) -> &'a str {
+    let given = Some(policy.default_namespace.as_str()).filter(|given| !given.is_empty());
+    let parents = whose.parent().and_then(|parent| parent.namespace());
+    given.or(parents).unwrap_or("default")
+}
+
+/// A child is where its parent is, and of a kind that is followed also when no parent wants it;
+/// otherwise the cluster removes it, or nobody ever does.
+fn within_reach(cluster: &Shared, whose: &Whose, key: &ObjectKey) -> Result<(), Error> {
+    let Some(parent) = whose.parent() else {
+        return Ok(());
+    };
+    let (key, parent) = (key.clone(), parent.to_string());
+    if !cluster.settings.child_kinds.contains(&key.kind) {
+        return Err(Error::UnlistedKind { key, parent });
+    }
+    let near = |namespace| key.namespace.as_deref() == Some(namespace);
+    match whose.parent().and_then(|parent| parent.namespace()) {
+        Some(namespace) if !near(namespace) => Err(Error::OutOfReach { key, parent }),
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn place(object: &mut Value, namespace: Option<&str>) {

@@ -1,6 +1,6 @@
 //! What exists of a set, and what stands between it and its deletion, read from the view.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use evenkeel_reconcile::world::{ObservedOf, SnapshotOf};
@@ -13,9 +13,10 @@ use crate::inventory::Inventory;
 use crate::item::Sighting;
 use crate::key::{GroupKind, ObjectKey};
 use crate::live::Live;
+use crate::owner::Claim;
 use crate::rank::rank;
+use crate::shelf::Shelf;
 use crate::sweep::{foreign, foreign_in_namespace};
-use crate::view::Shelf;
 use crate::world::SetWorld;
 
 impl SetWorld<'_> {
@@ -26,7 +27,10 @@ impl SetWorld<'_> {
         snapshot: &mut SnapshotOf<Self>,
     ) -> Result<Vec<Arc<Shelf>>, Error> {
         let wanted = self.desired.iter().map(|(key, _)| &key.kind);
-        let kinds: BTreeSet<&GroupKind> = inventory.kinds().chain(wanted).collect();
+        let mut kinds: BTreeSet<&GroupKind> = inventory.kinds().chain(wanted).collect();
+        if self.whose.parent().is_some() {
+            kinds.extend(&self.cluster.settings.child_kinds);
+        }
         let shelves = join_all(
             kinds
                 .into_iter()
@@ -43,31 +47,22 @@ impl SetWorld<'_> {
         Ok(seen)
     }
 
-    /// The objects of a kind; `None` when nobody serves it, so that none can exist.
-    pub(crate) async fn shelf(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
-        let known = self
-            .cluster
-            .kinds()
-            .await
-            .map_err(|error| error.to_string())?;
-        let found = match known.find(kind, None) {
-            Some(resource) => Some(resource.clone()),
-            None if self.is_defined_here(kind) => None,
-            None => self
-                .cluster
-                .find(kind, None)
-                .await
-                .map_err(|error| error.to_string())?,
-        };
-        match found {
-            Some(resource) => self
-                .cluster
-                .view
-                .of(&resource, self.cluster.settings.patience)
-                .await
-                .map(Some),
-            None => Ok(None),
+    async fn shelf(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
+        let known = self.cluster.kinds().await;
+        let known = known.map_err(|error| error.to_string())?;
+        match known.find(kind, None) {
+            None if self.is_defined_here(kind) => Ok(None),
+            Some(_) | None => self.cluster.shelf(kind).await,
         }
+    }
+
+    /// What is wanted, by kind.
+    pub(crate) fn wanted(&self) -> BTreeMap<&GroupKind, Vec<&ObjectKey>> {
+        let mut wanted: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (key, _) in self.desired.iter() {
+            wanted.entry(&key.kind).or_default().push(key);
+        }
+        wanted
     }
 
     /// Whether the kind waits for a definition of this set, so that asking for it is idle.
@@ -99,7 +94,7 @@ impl SetWorld<'_> {
         key: &ObjectKey,
         live: Live,
     ) -> ObservedOf<Self> {
-        let (ownership, moved_from) = self.ownership(&live);
+        let (ownership, moved_from) = self.ownership(key, &live);
         let guard = match ownership {
             Ownership::Mine { .. } if self.desired.get(key).is_none() => {
                 self.guard(inventory, key, &live).await
@@ -117,42 +112,45 @@ impl SetWorld<'_> {
         }
     }
 
-    pub(crate) fn ownership(&self, live: &Live) -> (Ownership<u64>, Option<String>) {
-        let Some(owner) = live.owner.as_deref() else {
-            return (Ownership::Nobody, None);
+    fn ownership(&self, key: &ObjectKey, live: &Live) -> (Ownership<u64>, Option<String>) {
+        let other = match self.whose.claim(live) {
+            Claim::Ours => {
+                let version = self.version(key, live);
+                return (Ownership::Mine { version }, None);
+            }
+            Claim::Nobodys => return (Ownership::Nobody, None),
+            Claim::Of(other) => other,
         };
-        if owner == self.owner.as_str() {
-            let version = live.seal.map(|seal| seal.content);
-            return (Ownership::Mine { version }, None);
+        let mut givers = self.policy.take_from.iter();
+        if givers.any(|from| from.as_str() == other) {
+            return (Ownership::Mine { version: None }, Some(other));
         }
-        let from = self
-            .policy
-            .take_from
-            .iter()
-            .any(|from| from.as_str() == owner);
-        match from {
-            true => (Ownership::Mine { version: None }, Some(owner.to_owned())),
-            false => (
-                Ownership::Other {
-                    owner: owner.to_owned(),
-                },
-                None,
-            ),
-        }
+        let owner = format!("{other}, not to {}", self.whose);
+        (Ownership::Other { owner }, None)
+    }
+
+    /// What was applied to an object of ours; of one that is made once, whatever is wanted.
+    fn version(&self, key: &ObjectKey, live: &Live) -> Option<u64> {
+        let wanted = self.desired.get(key);
+        let once = wanted.filter(|wanted| wanted.item.once);
+        once.map(|wanted| wanted.version)
+            .or_else(|| live.seal.map(|seal| seal.content))
     }
 
     /// What stands between an object that is no longer wanted and its deletion.
     pub(crate) async fn guard(&self, inventory: &Inventory, key: &ObjectKey, live: &Live) -> Guard {
-        if live.kept || live.controlled || self.cluster.is_leaving_for_another(self.owner, key) {
+        let moves = || self.cluster.is_leaving_for_another(self.whose.mark(), key);
+        if live.kept || self.whose.is_shared(live) || moves() {
             return Guard::KeepOnDelete;
         }
-        if inventory.uid(key).is_some_and(|made| made != live.uid) {
+        let anew = inventory.uid(key).is_some_and(|made| *made != *live.uid);
+        if anew && self.whose.parent().is_none() {
             let why = "somebody else made it anew under the same name".to_owned();
             return Guard::Confirm { why };
         }
         let foreign = match key {
             key if key.kind.is_namespace() => {
-                foreign_in_namespace(self.cluster, self.owner, &key.name).await
+                foreign_in_namespace(self.cluster, self.whose.mark(), &key.name).await
             }
             key if key.kind.is_definition() => self.foreign_of_definition(key).await,
             _ => return Guard::Open,
@@ -182,7 +180,7 @@ impl SetWorld<'_> {
             .manageable()
             .find(|resource| resource.plural == plural && resource.kind.group == group);
         match defined {
-            Some(resource) => foreign(self.cluster, self.owner, resource, None).await,
+            Some(resource) => foreign(self.cluster, self.whose.mark(), resource, None).await,
             None => Ok(0),
         }
     }
@@ -194,15 +192,15 @@ impl SetWorld<'_> {
         moved_from: Option<String>,
     ) -> Sighting {
         let drift = match self.desired.get(key) {
-            Some(wanted) => Drift::of(
+            Some(wanted) if !wanted.item.once => Drift::of(
                 &wanted.item.object,
                 &live,
                 &self.cluster.calls.manager,
                 &self.policy.ignore,
             ),
-            None => Drift::default(),
+            Some(_) | None => Drift::default(),
         };
-        let ours = live.owner.as_deref() == Some(self.owner.as_str());
+        let ours = self.whose.claim(&live) == Claim::Ours;
         let mut contended = false;
         // A change that comes with a new version of the set is no drift.
         let current = self
@@ -231,16 +229,22 @@ impl SetWorld<'_> {
         }
     }
 
-    pub(crate) fn recorded(&self, shelves: &[Arc<Shelf>], key: &ObjectKey) -> Recorded<u64> {
-        let gone = shelves.iter().find_map(|shelf| shelf.gone_of(key));
-        let Some(version) = gone else {
+    /// What somebody else removed, and what had been applied to it.
+    pub(crate) fn gone(&self, shelves: &[Arc<Shelf>]) -> BTreeMap<ObjectKey, u64> {
+        let (mark, wanted) = (self.whose.mark().as_str(), self.wanted());
+        let gone = shelves.iter().flat_map(|shelf| {
+            let wanted = wanted.get(&shelf.resource.kind);
+            shelf.gone(mark, wanted.map_or(&[], Vec::as_slice))
+        });
+        gone.collect()
+    }
+
+    pub(crate) fn recorded(&self, gone: Option<&u64>, key: &ObjectKey) -> Recorded<u64> {
+        let Some(version) = gone.copied() else {
             return Recorded::Intended;
         };
-        if self
-            .desired
-            .get(key)
-            .is_some_and(|wanted| wanted.version == version)
-        {
+        let wanted = self.desired.get(key);
+        if wanted.is_some_and(|wanted| wanted.version == version) {
             let record = DriftRecord {
                 key: key.clone(),
                 seen_at: self.now(),

@@ -87,12 +87,24 @@ impl Manifests {
             Err(ManifestError::Empty) => Vec::new(),
             read => read?,
         };
+        Ok(Self::read(documents))
+    }
+
+    /// The same of objects that a program made; a place counts them from one.
+    ///
+    /// # Errors
+    /// When one of them names no object, or two the same.
+    pub fn of(objects: impl IntoIterator<Item = Value>) -> Result<Self, ManifestError> {
+        Ok(Self::read(evenkeel_manifest::objects(objects)?))
+    }
+
+    fn read(documents: Vec<Document>) -> Self {
         let mut read = Self::default();
         for mut document in documents {
             read.warnings.extend(strip(&mut document));
             read.objects.push(document.into());
         }
-        Ok(read)
+        read
     }
 }
 

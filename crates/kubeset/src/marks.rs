@@ -7,57 +7,18 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use crate::fields::hash;
+use crate::owner::Whose;
 
+/// The annotation that keeps an object in the cluster when it leaves its set, or when its parent
+/// goes: data and secrets that nobody can make again.
+pub const KEEP: (&str, &str) = ("evenkeel.io/on-removal", "keep");
+/// The annotation of an object that is made if it is missing and never changed afterwards: a
+/// password that was drawn once.
+pub const CREATE_ONCE: (&str, &str) = ("evenkeel.io/on-change", "leave");
+/// What others call it.
+const HELM_KEEP: (&str, &str) = ("helm.sh/resource-policy", "keep");
 /// The annotation with the seal.
 const SEAL: &str = "evenkeel.io/applied";
-/// Annotations that keep an object in the cluster when it leaves its set.
-const KEEP: [(&str, &str); 2] = [
-    ("evenkeel.io/on-removal", "keep"),
-    ("helm.sh/resource-policy", "keep"),
-];
-
-/// The name of an owner: fit for a label, so that the server can select by it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Owner(String);
-
-/// A name that no label can carry.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} cannot name an owner: 1 to 63 letters, digits, '-', '_' or '.', letters or digits at both ends"
-)]
-pub struct BadOwner(String);
-
-impl Owner {
-    /// The owner called `name`.
-    ///
-    /// # Errors
-    /// When no label can carry the name.
-    pub fn new(name: impl Into<String>) -> Result<Self, BadOwner> {
-        let name = name.into();
-        let plain = |byte: u8| byte.is_ascii_alphanumeric();
-        let inner = |byte: u8| plain(byte) || matches!(byte, b'-' | b'_' | b'.');
-        let ends = [name.bytes().next(), name.bytes().last()];
-        let fits = name.len() <= 63
-            && name.bytes().all(inner)
-            && ends.into_iter().all(|end| end.is_some_and(plain));
-        if fits {
-            Ok(Self(name))
-        } else {
-            Err(BadOwner(name))
-        }
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Display for Owner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// What was applied: the content, and the fields that we owned right after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,32 +52,56 @@ impl Seal {
 }
 
 /// The marks of one set.
-#[derive(Debug, Clone)]
-pub(crate) struct Marks {
+#[derive(Debug)]
+pub(crate) struct Marks<'s> {
     /// The label and annotation that name the owner.
-    pub(crate) owner_key: String,
-    pub(crate) owner: Owner,
-    pub(crate) annotations: BTreeMap<String, String>,
+    pub(crate) owner_key: &'s str,
+    pub(crate) whose: &'s Whose,
+    pub(crate) labels: &'s BTreeMap<String, String>,
+    pub(crate) annotations: &'s BTreeMap<String, String>,
 }
 
-impl Marks {
+impl Marks<'_> {
     /// Writes the marks on `object` and returns the hash of all that it then says.
     pub(crate) fn put(&self, object: &mut Value) -> u64 {
         let metadata = &mut object["metadata"];
-        for place in ["labels", "annotations"] {
-            if !metadata[place].is_object() {
-                metadata[place] = json!({});
+        for (place, more) in [("labels", self.labels), ("annotations", self.annotations)] {
+            let marks = filled(&mut metadata[place], json!({}));
+            marks[self.owner_key] = self.whose.mark().as_str().into();
+            for (name, value) in more {
+                marks[name] = value.as_str().into();
             }
-            metadata[place][&self.owner_key] = self.owner.as_str().into();
         }
-        for (name, value) in &self.annotations {
-            metadata["annotations"][name] = value.as_str().into();
+        if let Some(parent) = self.whose.parent()
+            && ![KEEP, HELM_KEEP]
+                .iter()
+                .any(|keep| says(&metadata["annotations"], *keep))
+            && let Value::Array(references) = filled(&mut metadata["ownerReferences"], json!([]))
+        {
+            references.push(parent.reference());
         }
         let content = hash(&object.to_string());
         // A place for the seal, so that the fields are the same before and after it is known.
         Seal { content, fields: 0 }.put(object);
         content
     }
+}
+
+/// The value, made `empty` where there is none.
+fn filled(value: &mut Value, empty: Value) -> &mut Value {
+    if std::mem::discriminant(value) != std::mem::discriminant(&empty) {
+        *value = empty;
+    }
+    value
+}
+
+fn says(annotations: &Value, (name, word): (&str, &str)) -> bool {
+    annotations[name] == word
+}
+
+/// Whether an object is made once and then left as it is.
+pub(crate) fn is_made_once(object: &Value) -> bool {
+    says(&object["metadata"]["annotations"], CREATE_ONCE)
 }
 
 /// Whose an object is. The annotation alone decides: controllers copy labels to what they make.
@@ -129,31 +114,33 @@ pub(crate) fn owner_of<'m>(metadata: &'m ObjectMeta, owner_key: &str) -> Option<
 }
 
 /// Whether an object is to stay in the cluster when it leaves its set.
-pub(crate) fn is_kept(metadata: &ObjectMeta) -> bool {
-    let annotations = metadata.annotations.as_ref();
-    KEEP.iter().any(|(name, keep)| {
-        annotations
-            .and_then(|all| all.get(*name))
-            .is_some_and(|said| said == keep)
-    })
+pub(crate) fn is_kept(annotations: Option<&BTreeMap<String, String>>) -> bool {
+    let said = |name| annotations.and_then(|all| all.get(name));
+    [KEEP, HELM_KEEP]
+        .iter()
+        .any(|(name, keep)| said(*name).is_some_and(|said| said == keep))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::owner::Owner;
 
-    fn marks() -> Marks {
+    /// The hash of `object` with the marks of the set `a` and this checksum.
+    fn mark(object: &mut Value, checksum: &str) -> u64 {
         Marks {
-            owner_key: "example.com/set".into(),
-            owner: Owner::new("a").unwrap(),
-            annotations: BTreeMap::from([("example.com/checksum".into(), "1".into())]),
+            owner_key: "example.com/set",
+            whose: &Whose::Named(Owner::new("a").unwrap()),
+            labels: &BTreeMap::new(),
+            annotations: &BTreeMap::from([("example.com/checksum".into(), checksum.into())]),
         }
+        .put(object)
     }
 
     #[test]
     fn marks_are_put_beside_what_is_there() {
         let mut object = json!({"metadata": {"name": "x", "labels": {"app": "x"}}});
-        marks().put(&mut object);
+        mark(&mut object, "1");
         assert_eq!(
             object["metadata"]["labels"],
             json!({"app": "x", "example.com/set": "a"})
@@ -166,14 +153,10 @@ mod tests {
 
     #[test]
     fn the_content_changes_with_the_object_and_with_the_marks() {
-        let content = |marks: &Marks, data| marks.put(&mut json!({"metadata": {}, "data": data}));
-        let mut other = marks();
-        other
-            .annotations
-            .insert("example.com/checksum".into(), "2".into());
-        assert_eq!(content(&marks(), 1), content(&marks(), 1));
-        assert_ne!(content(&marks(), 1), content(&marks(), 2));
-        assert_ne!(content(&marks(), 1), content(&other, 1));
+        let content = |checksum, data| mark(&mut json!({"metadata": {}, "data": data}), checksum);
+        assert_eq!(content("1", 1), content("1", 1));
+        assert_ne!(content("1", 1), content("1", 2));
+        assert_ne!(content("1", 1), content("2", 1));
     }
 
     #[test]
@@ -187,13 +170,5 @@ mod tests {
         let metadata: ObjectMeta = serde_json::from_value(object["metadata"].clone()).unwrap();
         assert_eq!(Seal::of(&metadata), Some(seal));
         assert_eq!(Seal::read("x.1"), None);
-    }
-
-    #[test]
-    fn owners_fit_into_labels() {
-        assert!(Owner::new("3f2a-b.c_d").is_ok());
-        for bad in ["", "-a", "a/b", &"x".repeat(64)] {
-            assert!(Owner::new(bad).is_err(), "{bad}");
-        }
     }
 }

@@ -7,18 +7,20 @@ use evenkeel_reconcile::world::World;
 use evenkeel_reconcile::{
     Acting, Attempt, ChangeSet, Desired, Interrupted, Policy, Stage, Word, act, compare,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tokio::sync::{Mutex, watch};
 
+use crate::bells::Rings;
+use crate::calls::Seen;
 use crate::cluster::{Cluster, Shared};
 use crate::drift::{DriftRecord, Fight, Fights, Ignore};
 use crate::error::Error;
 use crate::inventory::{Found, Inventory, Storage};
 use crate::item::{DesiredSet, resolve};
-use crate::key::ObjectKey;
+use crate::key::{GroupKind, ObjectKey};
 use crate::manifest::{Manifests, Warning};
-use crate::marks::{Marks, Owner};
+use crate::owner::{Claim, Owner, Whose};
 use crate::sweep::Sweep;
-use crate::view::Rings;
 use crate::world::SetWorld;
 
 /// What may be done on the way to a wanted set.
@@ -28,7 +30,10 @@ pub struct SetPolicy {
     pub engine: Policy<ObjectKey>,
     /// Annotations for every object, beside the one that names the owner.
     pub annotations: BTreeMap<String, String>,
-    /// The namespace of objects that need one and name none; `default` when empty.
+    /// Labels for every object, beside the one that names the owner.
+    pub labels: BTreeMap<String, String>,
+    /// The namespace of objects that need one and name none; when empty, that of the parent, or
+    /// else `default`.
     pub default_namespace: String,
     /// Fields that others may have.
     pub ignore: Vec<Ignore>,
@@ -89,7 +94,7 @@ impl Converged {
 #[derive(Debug)]
 pub struct Set {
     cluster: Cluster,
-    owner: Owner,
+    whose: Whose,
     memory: Mutex<Memory>,
     bell: watch::Receiver<Rings>,
     heard: u64,
@@ -107,22 +112,22 @@ struct Memory {
 }
 
 impl Set {
-    pub(crate) fn new(cluster: Cluster, owner: Owner) -> Self {
-        let bell = cluster.0.view.bell(owner.as_str());
+    pub(crate) fn new(cluster: Cluster, whose: Whose) -> Self {
+        let bell = cluster.0.view.bells().bell(whose.mark().as_str());
         let heard = bell.borrow().touched;
         let memory = Mutex::default();
         Self {
             cluster,
-            owner,
+            whose,
             memory,
             bell,
             heard,
         }
     }
 
-    /// Whose objects these are.
+    /// Whose objects these are: a name, or the uid of a parent.
     pub fn owner(&self) -> &Owner {
-        &self.owner
+        self.whose.mark()
     }
 
     /// Waits until somebody else changes an object of this set.
@@ -136,27 +141,22 @@ impl Set {
 
     /// Counts what happens to the objects of this set from now on.
     pub fn rings(&self) -> watch::Receiver<Rings> {
-        self.shared().view.bell(self.owner.as_str())
+        self.shared().view.bells().bell(self.owner().as_str())
     }
 
     /// Makes the objects in the cluster those that `manifests` describe.
     pub async fn converge(&self, manifests: &Manifests, policy: &SetPolicy) -> Converged {
-        let marks = self.marks(policy);
-        let namespace = match policy.default_namespace.as_str() {
-            "" => "default",
-            namespace => namespace,
-        };
-        let desired = match resolve(self.shared(), &marks, namespace, manifests).await {
+        let desired = match resolve(self.shared(), &self.whose, policy, manifests).await {
             Ok(desired) => desired,
             Err(error) => return Converged::failed(error),
         };
         if !policy.take_from.is_empty() {
             self.shared()
-                .announce(&self.owner, desired.iter().map(|(key, _)| key));
+                .announce(self.owner(), desired.iter().map(|(key, _)| key));
         }
         let mut converged = self.bring_about(&desired, policy).await;
         if converged.is_settled() {
-            self.shared().arrived(&self.owner);
+            self.shared().arrived(self.owner());
         }
         converged.warnings.clone_from(&manifests.warnings);
         converged
@@ -175,23 +175,34 @@ impl Set {
         Ok(inventory.flat_map(Inventory::keys).cloned().collect())
     }
 
-    fn marks(&self, policy: &SetPolicy) -> Marks {
-        Marks {
-            owner_key: self.shared().settings.owner_key.clone(),
-            owner: self.owner.clone(),
-            annotations: policy.annotations.clone(),
+    /// The kinds of which the set may have objects.
+    pub(crate) fn kinds(&self, keys: &BTreeSet<ObjectKey>) -> BTreeSet<GroupKind> {
+        let mut kinds: BTreeSet<_> = keys.iter().map(|key| key.kind.clone()).collect();
+        if self.whose.parent().is_some() {
+            kinds.extend(self.shared().settings.child_kinds.iter().cloned());
         }
+        kinds
+    }
+
+    /// Whether an object is of this set.
+    pub(crate) fn owns(&self, metadata: ObjectMeta) -> bool {
+        let live = self.shared().view.read(Seen { metadata });
+        self.whose.claim(&live) == Claim::Ours
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.cluster.0
     }
 
-    fn storage(&self) -> Storage<'_> {
-        Storage {
-            calls: &self.shared().calls,
-            namespace: &self.shared().settings.inventory_namespace,
-            owner: &self.owner,
+    /// Where the inventory is kept. What a parent has is found by its label.
+    fn storage(&self) -> Option<Storage<'_>> {
+        match &self.whose {
+            Whose::Child(_) => None,
+            Whose::Named(owner) => Some(Storage {
+                calls: &self.shared().calls,
+                namespace: &self.shared().settings.inventory_namespace,
+                owner,
+            }),
         }
     }
 
@@ -204,7 +215,7 @@ impl Set {
         let fights = std::mem::take(&mut memory.fights);
         let world = SetWorld::new(
             self.shared(),
-            &self.owner,
+            &self.whose,
             desired,
             policy,
             self.storage(),
@@ -226,7 +237,11 @@ impl Set {
         if memory.inventory.is_some() && memory.gaps.is_empty() {
             return Ok(());
         }
-        let (mut inventory, lost) = match self.storage().find().await? {
+        let found = match self.storage() {
+            Some(storage) => storage.find().await?,
+            None => Found::Whole(Inventory::default()),
+        };
+        let (mut inventory, lost) = match found {
             Found::Whole(inventory) => (inventory, false),
             Found::Lost(inventory) => (inventory, true),
         };
@@ -234,7 +249,7 @@ impl Set {
         if lost {
             let sweep = self.sweep(again).await?;
             sweep
-                .of(&self.owner)
+                .of(self.owner())
                 .for_each(|(key, uid)| inventory.made(key, uid));
             memory.gaps.clone_from(&sweep.gaps);
             inventory.set_pending(!sweep.gaps.is_empty());
@@ -252,6 +267,12 @@ impl Set {
                 .insert(Arc::new(Sweep::run(self.shared()).await?))
                 .clone()),
         }
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        self.shared().view.leave(self.owner().as_str());
     }
 }
 

@@ -9,7 +9,8 @@ use futures::stream;
 use crate::cluster::Shared;
 use crate::error::Error;
 use crate::key::ObjectKey;
-use crate::marks::{Owner, owner_of};
+use crate::marks::owner_of;
+use crate::owner::Owner;
 use crate::resource::Resource;
 
 /// What all sets have in the cluster, as far as it could be seen.

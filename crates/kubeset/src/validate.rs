@@ -220,7 +220,7 @@ impl SetWorld<'_> {
     ) -> Result<Verdict, Error> {
         let mut body = without(&item.object, seen.map_or(&[], |seen| &seen.drift.ignored));
         if let Some(seen) = seen {
-            body["metadata"]["uid"] = seen.live.uid.as_str().into();
+            body["metadata"]["uid"] = (*seen.live.uid).into();
         }
         let answer = self
             .cluster

@@ -14,15 +14,17 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use kube::api::WatchEvent;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::bells::Bells;
 use crate::calls::{Calls, Seen};
 use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
 use crate::live::Live;
 use crate::resource::Resource;
+use crate::shelf::{Place, Shelf, State};
+use crate::words::Words;
 
 /// What exists of all sets, by kind. Dropping it ends the watches.
 #[derive(Debug)]
@@ -37,51 +39,30 @@ pub(crate) struct View {
 struct Reader {
     calls: Calls,
     owner_key: String,
-    bells: Mutex<BTreeMap<String, watch::Sender<Rings>>>,
-}
-
-/// How often something happened to the objects of one set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rings {
-    /// Somebody else changed or removed something of ours.
-    pub touched: u64,
-    /// Anything at all happened, a change of status included.
-    pub stirred: u64,
+    words: Words,
+    bells: Bells,
 }
 
 impl Reader {
     fn read(&self, seen: Seen) -> (Place, Live) {
         let metadata = &seen.metadata;
-        let place = (
-            metadata.namespace.clone(),
-            metadata.name.clone().unwrap_or_default(),
-        );
-        (
-            place,
-            Live::read(seen, &self.owner_key, &self.calls.manager),
-        )
-    }
-
-    /// Tells whoever waits that something happened to the objects of `owner`.
-    fn ring(&self, owner: Option<&str>, touched: bool) {
-        if let Some(owner) = owner
-            && let Some(bell) = lock(&self.bells).get(owner)
-        {
-            bell.send_modify(|rung| {
-                rung.stirred += 1;
-                rung.touched += u64::from(touched);
-            });
-        }
+        let namespace = metadata.namespace.as_deref();
+        let place = Place {
+            namespace: namespace.map(|namespace| self.words.word(namespace)),
+            name: metadata.name.as_deref().unwrap_or_default().into(),
+        };
+        let (owner_key, manager) = (&self.owner_key, &self.calls.manager);
+        (place, Live::read(seen, owner_key, manager, &self.words))
     }
 }
 
 impl View {
     pub(crate) fn new(calls: Calls, owner_key: String) -> Self {
-        let bells = Mutex::default();
         let reader = Reader {
             calls,
             owner_key,
-            bells,
+            words: Words::default(),
+            bells: Bells::default(),
         };
         Self {
             reader: Arc::new(reader),
@@ -138,156 +119,21 @@ impl View {
     /// Takes out what we deleted.
     pub(crate) fn removed(&self, key: &ObjectKey) {
         if let Some(shelf) = lock(&self.shelves).get(&key.kind) {
-            lock(&shelf.content).forget(&(key.namespace.clone(), key.name.clone()));
+            shelf.forget(key);
         }
     }
 
-    /// Counts what happens to the objects of `owner`.
-    pub(crate) fn bell(&self, owner: &str) -> watch::Receiver<Rings> {
-        let mut bells = lock(&self.reader.bells);
-        bells.entry(owner.to_owned()).or_default().subscribe()
-    }
-}
-
-type Place = (Option<String>, String);
-
-/// How well the objects of a kind are known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
-    /// Nobody has answered yet.
-    Unknown,
-    /// As of a moment ago.
-    Known,
-    /// They cannot be listed or watched.
-    Failing(String),
-}
-
-/// The objects of one kind.
-#[derive(Debug)]
-pub(crate) struct Shelf {
-    resource: Resource,
-    state: watch::Sender<State>,
-    content: Mutex<Content>,
-}
-
-#[derive(Debug, Default)]
-struct Content {
-    objects: BTreeMap<Place, Live>,
-    /// What was applied to objects that somebody else removed.
-    gone: BTreeMap<Place, u64>,
-}
-
-impl Content {
-    fn forget(&mut self, place: &Place) {
-        self.objects.remove(place);
-        self.gone.remove(place);
-    }
-}
-
-impl Shelf {
-    fn new(resource: Resource) -> Self {
-        Self {
-            resource,
-            state: watch::Sender::new(State::Unknown),
-            content: Mutex::default(),
-        }
+    /// Who is told of changes.
+    pub(crate) fn bells(&self) -> &Bells {
+        &self.reader.bells
     }
 
-    /// The objects of `owner`, and what `also` names.
-    pub(crate) fn select(
-        &self,
-        owner: &str,
-        also: impl Fn(&ObjectKey) -> bool,
-    ) -> Vec<(ObjectKey, Live)> {
-        let content = lock(&self.content);
-        let keyed = content
-            .objects
-            .iter()
-            .map(|(place, live)| (self.key(place), live));
-        keyed
-            .filter(|(key, live)| live.owner.as_deref() == Some(owner) || also(key))
-            .map(|(key, live)| (key, live.clone()))
-            .collect()
-    }
-
-    /// What was applied to an object that somebody else removed.
-    pub(crate) fn gone_of(&self, key: &ObjectKey) -> Option<u64> {
-        if key.kind != self.resource.kind {
-            return None;
-        }
-        let place = (key.namespace.clone(), key.name.clone());
-        lock(&self.content).gone.get(&place).copied()
-    }
-
-    fn key(&self, (namespace, name): &Place) -> ObjectKey {
-        self.resource.key(namespace.as_deref(), name)
-    }
-
-    /// Puts in a state unless a later one is known. Says whether others changed something of ours.
-    fn put(&self, place: Place, mut live: Live) -> bool {
-        let mut content = lock(&self.content);
-        content.gone.remove(&place);
-        if let Some(known) = content.objects.get_mut(&place) {
-            if known.revision == live.revision && live.accepted.is_some() {
-                // The watch was quicker than the answer to our own write.
-                *known = live;
-                return false;
-            }
-            if !live.is_newer_than(&known.revision) {
-                return false;
-            }
-            if known.uid == live.uid && known.seal == live.seal {
-                live.accepted = live.accepted.or(known.accepted);
-            }
-        }
-        let touched = !live.is_untouched() || live.leaving;
-        content.objects.insert(place, live);
-        touched
-    }
-
-    /// Takes out an object that is gone, unless a later state is known.
-    fn take(&self, place: Place, last: &Live) -> bool {
-        let mut content = lock(&self.content);
-        let stays = content
-            .objects
-            .get(&place)
-            .is_none_or(|known| known.is_newer_than(&last.revision));
-        if stays {
-            return false;
-        }
-        content.objects.remove(&place);
-        if let Some(seal) = last.seal {
-            content.gone.insert(place, seal.content);
-        }
-        true
-    }
-
-    /// Makes the content what a list says, except for states later than the list.
-    fn replace(&self, listed: BTreeMap<Place, Live>, revision: &str) -> Vec<Box<str>> {
-        let missing: Vec<_> = {
-            let content = lock(&self.content);
-            let known = content.objects.iter();
-            known
-                .filter(|(place, live)| {
-                    !listed.contains_key(*place) && !live.is_newer_than(revision)
-                })
-                .map(|(place, live)| (place.clone(), live.clone()))
-                .collect()
-        };
-        let mut owners = Vec::new();
-        for (place, live) in missing {
-            let owner = live.owner.clone();
-            if self.take(place, &live) {
-                owners.extend(owner);
-            }
-        }
-        for (place, live) in listed {
-            let owner = live.owner.clone();
-            if self.put(place, live) {
-                owners.extend(owner);
-            }
-        }
-        owners
+    /// Forgets what only a set that is no more wanted to know.
+    pub(crate) fn leave(&self, mark: &str) {
+        self.bells().leave(mark);
+        lock(&self.shelves)
+            .values()
+            .for_each(|shelf| shelf.leave(mark));
     }
 }
 
@@ -315,9 +161,7 @@ async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
         .list(&shelf.resource, None, Some(selector))
         .await?;
     let listed = seen.into_iter().map(|seen| reader.read(seen)).collect();
-    for owner in shelf.replace(listed, &revision) {
-        reader.ring(Some(&owner), true);
-    }
+    reader.bells.ring(&shelf.replace(listed, &revision), true);
     shelf.state.send_replace(State::Known);
     loop {
         let begun = Instant::now();
@@ -343,17 +187,16 @@ async fn watch(reader: &Reader, shelf: &Shelf, revision: &mut String) -> Result<
         match event {
             WatchEvent::Added(seen) | WatchEvent::Modified(seen) => {
                 let (place, live) = reader.read(seen);
-                revision.clone_from(&live.revision);
-                let owner = live.owner.clone();
+                *revision = live.revision.to_string();
+                let marks: Vec<_> = live.marks().cloned().collect();
                 let touched = shelf.put(place, live);
-                reader.ring(owner.as_deref(), touched);
+                reader.bells.ring(&marks, touched);
             }
             WatchEvent::Deleted(seen) => {
                 let (place, live) = reader.read(seen);
-                revision.clone_from(&live.revision);
-                let owner = live.owner.clone();
-                let touched = shelf.take(place, &live);
-                reader.ring(owner.as_deref(), touched);
+                *revision = live.revision.to_string();
+                let touched = shelf.take(&place, &live);
+                reader.bells.ring(live.marks(), touched);
             }
             WatchEvent::Bookmark(mark) => *revision = mark.metadata.resource_version,
             WatchEvent::Error(status) => {

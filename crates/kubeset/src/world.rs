@@ -18,17 +18,17 @@ use crate::error::Error;
 use crate::inventory::{Inventory, Storage};
 use crate::item::{DesiredSet, Item, Sighting};
 use crate::key::ObjectKey;
-use crate::marks::Owner;
+use crate::owner::Whose;
 use crate::set::SetPolicy;
 use crate::validate::Verdict;
 
 /// One set during one attempt to converge it.
 pub(crate) struct SetWorld<'s> {
     pub(crate) cluster: &'s Shared,
-    pub(crate) owner: &'s Owner,
+    pub(crate) whose: &'s Whose,
     pub(crate) desired: &'s DesiredSet,
     pub(crate) policy: &'s SetPolicy,
-    storage: Storage<'s>,
+    storage: Option<Storage<'s>>,
     gaps: &'s [(String, String)],
     pub(crate) inventory: tokio::sync::Mutex<Kept>,
     pub(crate) attempt: Mutex<AttemptState>,
@@ -59,10 +59,10 @@ impl<'s> SetWorld<'s> {
     #[expect(clippy::too_many_arguments, reason = "called once, by the set")]
     pub(crate) fn new(
         cluster: &'s Shared,
-        owner: &'s Owner,
+        whose: &'s Whose,
         desired: &'s DesiredSet,
         policy: &'s SetPolicy,
-        storage: Storage<'s>,
+        storage: Option<Storage<'s>>,
         inventory: Inventory,
         fights: Fights,
         gaps: &'s [(String, String)],
@@ -70,7 +70,7 @@ impl<'s> SetWorld<'s> {
         let outdated = false;
         Self {
             cluster,
-            owner,
+            whose,
             desired,
             policy,
             storage,
@@ -134,7 +134,10 @@ impl<'s> SetWorld<'s> {
             return Ok(());
         }
         change(&mut kept.inventory);
-        let written = kept.inventory.write(&self.storage).await;
+        let Some(storage) = &self.storage else {
+            return Ok(());
+        };
+        let written = kept.inventory.write(storage).await;
         kept.outdated = written.is_err();
         written
     }
@@ -155,8 +158,10 @@ impl World for SetWorld<'_> {
             snapshot.missed(what, why);
         }
         let shelves = self.shelves(&kept.inventory, &mut snapshot).await?;
+        let (mark, wanted) = (self.whose.mark().as_str(), self.wanted());
         let seen = shelves.iter().flat_map(|shelf| {
-            shelf.select(self.owner.as_str(), |key| self.desired.get(key).is_some())
+            let wanted = wanted.get(&shelf.resource.kind);
+            shelf.select(mark, wanted.map_or(&[], Vec::as_slice))
         });
         let seen: Vec<_> = seen.collect();
         let mut known: BTreeSet<ObjectKey> = BTreeSet::new();
@@ -166,11 +171,12 @@ impl World for SetWorld<'_> {
                 snapshot.saw(key, observed);
             }
         }
-        let record: Vec<_> = kept.inventory.keys().cloned().collect();
+        let gone = self.gone(&shelves);
+        let record: BTreeSet<_> = kept.inventory.keys().chain(gone.keys()).cloned().collect();
         let record = record.into_iter().map(|key| {
             let recorded = match known.contains(&key) {
                 true => Recorded::Intended,
-                false => self.recorded(&shelves, &key),
+                false => self.recorded(gone.get(&key), &key),
             };
             (key, recorded)
         });

@@ -14,6 +14,7 @@ use crate::item::Sighting;
 use crate::key::ObjectKey;
 use crate::live::Live;
 use crate::marks::Seal;
+use crate::owner::Claim;
 use crate::resource::Resource;
 use crate::sweep::foreign_in_namespace;
 use crate::validate::Verdict;
@@ -41,7 +42,7 @@ impl SetWorld<'_> {
         };
         let uid = match (&verdict, seen) {
             (Verdict::Exists { uid, .. }, None) => Some(self.same_as_recorded(key, uid).await?),
-            (_, seen) => seen.map(|seen| seen.live.uid.clone()),
+            (_, seen) => seen.map(|seen| seen.live.uid.to_string()),
         };
         let mut body = without(
             &wanted.item.object,
@@ -89,7 +90,7 @@ impl SetWorld<'_> {
     ) -> Result<(), Error> {
         let Some(seen) = seen else { return Ok(()) };
         let is = Preconditions {
-            uid: Some(seen.live.uid.clone()),
+            uid: Some(seen.live.uid.to_string()),
             resource_version: None,
         };
         self.cluster.calls.delete(resource, key, is).await?;
@@ -121,8 +122,8 @@ impl SetWorld<'_> {
         let now = self.cluster.view.read(now);
         let why = match () {
             () if now.uid != seen.uid => "it was made anew",
-            () if now.owner != seen.owner => "it has another owner",
-            () if now.kept || now.controlled => "it is to be kept",
+            () if self.whose.claim(&now) != Claim::Ours => "it has another owner",
+            () if now.kept || self.whose.is_shared(&now) => "it is to be kept",
             () => "",
         };
         if !why.is_empty() {
@@ -132,8 +133,8 @@ impl SetWorld<'_> {
             });
         }
         let is = Preconditions {
-            uid: Some(now.uid),
-            resource_version: Some(now.revision),
+            uid: Some(now.uid.into()),
+            resource_version: Some(now.revision.into()),
         };
         self.cluster.calls.delete(resource, key, is).await
     }
@@ -143,7 +144,7 @@ impl SetWorld<'_> {
         let made = std::mem::take(&mut self.attempt().made);
         let mut undone = Vec::new();
         for (key, uid) in made {
-            let unused = foreign_in_namespace(self.cluster, self.owner, &key.name).await;
+            let unused = foreign_in_namespace(self.cluster, self.whose.mark(), &key.name).await;
             if !matches!(unused, Ok(0)) {
                 continue;
             }

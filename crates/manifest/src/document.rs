@@ -62,6 +62,23 @@ pub fn parse(text: &str, limits: Limits) -> Result<Vec<Document>, ManifestError>
     }
 }
 
+/// Objects that a program made, held to the same rules; a place counts them from one.
+///
+/// # Errors
+/// At the first thing that is wrong, with its place.
+pub fn objects(values: impl IntoIterator<Item = Value>) -> Result<Vec<Document>, ManifestError> {
+    let mut reader = Reader::new(usize::MAX);
+    for (document, value) in (1..).zip(values) {
+        let place = Place {
+            document,
+            line: 1,
+            item: None,
+        };
+        reader.add(place, value)?;
+    }
+    Ok(reader.documents)
+}
+
 /// What was read so far.
 struct Reader {
     documents: Vec<Document>,
@@ -177,6 +194,15 @@ metadata:
         ];
         assert_eq!(read, expected);
         assert_eq!(documents[1].object["metadata"]["namespace"], "shop");
+    }
+
+    #[test]
+    fn objects_of_a_program_are_held_to_the_same_rules() {
+        let map = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
+        let twice = objects([map.clone(), map.clone()]).unwrap_err();
+        assert!(matches!(twice, ManifestError::Duplicate { .. }), "{twice}");
+        assert_eq!(objects([map]).unwrap()[0].id.name, "one");
+        assert_eq!(objects([]).unwrap(), []);
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod identity;
 mod place;
 mod yaml;
 
-pub use document::{Document, Limits, parse};
+pub use document::{Document, Limits, objects, parse};
 pub use error::ManifestError;
 pub use identity::Identity;
 pub use place::Place;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evenkeel_ambient::{ManualClock, SeededRandom};
-use evenkeel_kubeset::{Cluster, Converged, Manifests, ObjectKey, Owner, Set, SetPolicy, Settings};
+use evenkeel_kubeset::{
+    Cluster, Converged, GroupKind, Manifests, ObjectKey, Owner, Set, SetPolicy, Settings,
+};
 use evenkeel_kubesim::faults::View;
 use evenkeel_reconcile::{RetryPolicy, Word};
 use evenkeel_testkit as testkit;
@@ -38,6 +40,12 @@ impl Bed {
         let settings = Settings {
             owner_key: OWNER_KEY.into(),
             inventory_namespace: "default".into(),
+            child_kinds: [
+                GroupKind::new("", "ConfigMap"),
+                GroupKind::new("", "Secret"),
+                GroupKind::new("apps", "Deployment"),
+            ]
+            .into(),
             patience: Duration::from_secs(20),
             retry: RetryPolicy {
                 first: Duration::from_millis(5),

@@ -2,6 +2,7 @@
 
 mod apply;
 mod bed;
+mod children;
 mod definitions;
 mod drift;
 mod health;

@@ -24,7 +24,10 @@ async fn what_another_set_has_is_refused_with_its_name() {
             .await;
         let change = refused.changes().iter().next().unwrap();
         assert_eq!(change.word, Word::Refused, "{}", why(&refused));
-        assert_eq!(change.text, "it belongs to owner-conflict-a");
+        assert_eq!(
+            change.text,
+            "it belongs to owner-conflict-a, not to owner-conflict-b"
+        );
         assert_eq!(
             bed.maps().get("m").await.unwrap().data["data"]["value"],
             "a"
