@@ -49,7 +49,7 @@ pub struct AgentUpdate {
 }
 
 /// A sign of life; an empty body is one too.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Heartbeat {
     /// Whether the cluster answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,4 +57,10 @@ pub struct Heartbeat {
     /// How long the cluster took to answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k8s_api_latency_ms: Option<i64>,
+    /// The agent's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+    /// The cluster's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubernetes_version: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! Deployment objects and who is to have them.
 
 use evenkeel_model::{
-    AgentId, Checksum, DeploymentId, DeploymentObject as Stored, ObjectKind, ObjectRef, SequenceId,
-    StackId,
+    AgentId, Checksum, DeploymentId, DeploymentObject as Stored, ObjectControl, ObjectKind,
+    ObjectRef, SequenceId, StackId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,12 @@ pub struct DeploymentObject {
     pub is_deletion_marker: bool,
     /// What it asks for: `release` removes the stack from this agent only.
     pub kind: ObjectKind,
+    /// The stacks whose objects it may take over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub take_from: Vec<StackId>,
+    /// What people ask for beside it; only in a target state.
+    #[serde(default, skip_serializing_if = "ObjectControl::is_default")]
+    pub control: ObjectControl,
 }
 
 impl DeploymentObject {
@@ -52,6 +58,8 @@ impl DeploymentObject {
             submitted_at: object.submitted_at,
             is_deletion_marker: object.kind.removes(),
             kind: object.kind,
+            take_from: object.take_from,
+            control: ObjectControl::default(),
         }
     }
 }
@@ -71,6 +79,19 @@ pub struct NewDeployment {
     /// Asks every agent to remove the stack's objects while the stack itself stays.
     #[serde(default)]
     pub is_deletion_marker: bool,
+    /// The stacks of the same generator whose objects it may take over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub take_from: Vec<StackId>,
+}
+
+impl NewDeployment {
+    /// A revision of these manifests.
+    pub fn of(yaml_content: impl Into<String>) -> Self {
+        Self {
+            yaml_content: yaml_content.into(),
+            ..Self::default()
+        }
+    }
 }
 
 /// An explicit tie to be made.

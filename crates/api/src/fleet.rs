@@ -42,6 +42,9 @@ pub struct FleetAgentRecord {
     pub health_failing: usize,
     /// How many stacks are degraded.
     pub health_degraded: usize,
+    /// How many stacks wait for somebody's word.
+    #[serde(default)]
+    pub waiting: usize,
     /// How many stacks drifted.
     pub drifted: usize,
     /// Whether it last reached its cluster.
@@ -50,6 +53,12 @@ pub struct FleetAgentRecord {
     pub k8s_api_latency_ms: Option<i64>,
     /// When it last said so.
     pub k8s_reported_at: Option<Timestamp>,
+    /// The version it last said it is.
+    #[serde(default)]
+    pub agent_version: Option<String>,
+    /// The version its cluster last said it is.
+    #[serde(default)]
+    pub kubernetes_version: Option<String>,
 }
 
 /// One agent with its last events.

@@ -1,6 +1,8 @@
 //! Health of what was applied, and its sums.
 
-use evenkeel_model::{AgentId, DeploymentHealth, DeploymentId, HealthStatus, StackId};
+use evenkeel_model::{
+    AgentId, DeploymentHealth, DeploymentId, DriftRecord, HealthStatus, ObjectHealth, StackId,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -26,8 +28,33 @@ pub struct ReportedHealth {
     /// What differs in the cluster from what was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
+    /// How each object is doing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<ObjectHealth>,
+    /// What others changed since the last report; the same finding twice is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift_records: Vec<DriftRecord>,
+    /// What the agent waits for, if it waits: the answer to "why is it not done?".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<String>,
     /// When it looked.
     pub checked_at: Timestamp,
+}
+
+impl ReportedHealth {
+    /// How an object is doing, with nothing more to say about it.
+    pub const fn of(id: DeploymentId, status: HealthStatus, checked_at: Timestamp) -> Self {
+        Self {
+            id,
+            status,
+            summary: None,
+            drift: None,
+            objects: Vec::new(),
+            drift_records: Vec::new(),
+            waiting: None,
+            checked_at,
+        }
+    }
 }
 
 /// The last word of one agent.
@@ -69,7 +96,7 @@ pub struct DeploymentHealthSummary {
 
 /// How many agents say what of one deployment object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ObjectHealth {
+pub struct RevisionHealth {
     /// Which object.
     pub id: DeploymentId,
     /// The worst that is said of it.
@@ -90,5 +117,5 @@ pub struct StackHealth {
     /// The worst that is said of it.
     pub overall_status: HealthStatus,
     /// Its newest revision, if anybody said something about it.
-    pub deployment_objects: Vec<ObjectHealth>,
+    pub deployment_objects: Vec<RevisionHealth>,
 }

@@ -12,7 +12,10 @@
 
 pub mod agent;
 pub mod audit;
+pub mod control;
 pub mod deployment;
+pub mod diff;
+pub mod drift;
 pub mod error;
 pub mod event;
 pub mod fleet;
@@ -28,14 +31,20 @@ pub mod webhook;
 
 pub use agent::{AgentUpdate, CreatedAgent, Heartbeat, NewAgent, RotatedAgent};
 pub use audit::{AuditLine, AuditPage};
+pub use control::Approval;
 pub use deployment::{DeploymentObject, NewDeployment, NewTarget};
+pub use diff::{DiffTicket, INBOX, NewDiff};
+pub use drift::DriftQuery;
 pub use error::ErrorBody;
-pub use evenkeel_model::{Agent, Generator, Registration, Stack, Target};
+pub use evenkeel_model::{
+    Agent, AgentDiff, Control, Diff, DiffAnswer, DriftRecord, FoundDrift, Generator, ObjectChange,
+    ObjectControl, ObjectDiff, ObjectHealth, ObjectKey, PendingDiff, Registration, Stack, Target,
+};
 pub use event::{AgentEvent, NewEvent};
 pub use fleet::{AgentFleetStatus, FleetAgentRecord};
 pub use generator::{CreatedGenerator, GeneratorUpdate, NewGenerator, NewRegistration};
 pub use health::{
-    AgentHealth, DeploymentHealthSummary, HealthReport, ObjectHealth, ReportedHealth, StackHealth,
+    AgentHealth, DeploymentHealthSummary, HealthReport, ReportedHealth, RevisionHealth, StackHealth,
 };
 pub use key::{Bearer, Key, KeyRole, MintedKey, NewKey, PakOwner};
 pub use page::{ListQuery, NEXT_CURSOR};

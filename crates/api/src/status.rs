@@ -1,6 +1,9 @@
 //! Status: how far one agent is with one stack.
 
-use evenkeel_model::{AgentId, Assignment, HealthStatus, Order, Phase, SequenceId, StackId};
+use evenkeel_model::{
+    AgentId, AgentStackStatus, Assignment, DriftRecord, HealthStatus, ObjectHealth, Order, Phase,
+    SequenceId, StackId,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -34,6 +37,15 @@ pub struct AssignmentStatus {
     pub health: Option<HealthStatus>,
     /// What differs in the cluster from what was applied.
     pub drift: Option<String>,
+    /// What the agent waits for, if it waits.
+    #[serde(default)]
+    pub waiting: Option<String>,
+    /// How each object is doing.
+    #[serde(default)]
+    pub objects: Vec<ObjectHealth>,
+    /// What others last changed, newest first.
+    #[serde(default)]
+    pub drift_records: Vec<DriftRecord>,
 }
 
 impl From<&Assignment> for AssignmentStatus {
@@ -53,6 +65,19 @@ impl From<&Assignment> for AssignmentStatus {
             reported_at: observed.reported_at,
             health: observed.health,
             drift: observed.drift.clone(),
+            waiting: observed.waiting.clone(),
+            objects: Vec::new(),
+            drift_records: Vec::new(),
+        }
+    }
+}
+
+impl From<AgentStackStatus> for AssignmentStatus {
+    fn from(status: AgentStackStatus) -> Self {
+        Self {
+            objects: status.objects,
+            drift_records: status.drift_records,
+            ..Self::from(&status.assignment)
         }
     }
 }

@@ -145,6 +145,11 @@ impl From<StoreError> for ApiError {
             }
             StoreError::NotRegistered { .. } => Self::forbidden("agent_not_registered", text),
             StoreError::NotAssigned { .. } => Self::forbidden("agent_not_associated", text),
+            StoreError::NoTakeover { .. } => Self::bad("invalid_take_from", text),
+            StoreError::NothingWaits(_) => Self::new(StatusCode::CONFLICT, "nothing_waits", text),
+            StoreError::TooManyDiffs { .. } => {
+                Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_diffs", text).retry_after(60)
+            }
             StoreError::SystemGenerator(_) => {
                 Self::forbidden("cannot_delete_system_generator", text)
             }

@@ -74,8 +74,34 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for MaybeJson
     }
 }
 
+/// Manifests: alone, as YAML, or within a JSON body.
+pub(crate) enum Manifests<T> {
+    /// The text itself.
+    Raw(String),
+    /// What holds it.
+    Json(T),
+}
+
+impl<T: DeserializeOwned> Manifests<T> {
+    /// Reads whichever the request says it is.
+    pub(crate) async fn read<S: Send + Sync>(request: Request, state: &S) -> Result<Self> {
+        let media = media_type(request.headers());
+        let bytes = body(request, state).await?;
+        match media.as_deref() {
+            Some("application/yaml" | "text/yaml" | "application/x-yaml") => {
+                let text = String::from_utf8(bytes.into());
+                text.map(Self::Raw).map_err(|_| {
+                    ApiError::bad("invalid_deployment_object", "the manifest is not UTF-8")
+                })
+            }
+            None | Some("application/json") => parse(&bytes).map(Self::Json),
+            Some(other) => Err(unsupported(other)),
+        }
+    }
+}
+
 /// The whole body.
-pub(crate) async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes> {
+async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes> {
     Bytes::from_request(request, state)
         .await
         .map_err(|error: BytesRejection| match error.status() {
@@ -89,7 +115,7 @@ pub(crate) async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<
 }
 
 /// The media type of the body, without parameters, in lower case.
-pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
+fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().unwrap_or("?");
     Some(
         value
@@ -106,7 +132,7 @@ fn other_type(headers: &HeaderMap) -> Option<String> {
     media_type(headers).filter(|media| !is_json(media))
 }
 
-pub(crate) fn unsupported(media: &str) -> ApiError {
+fn unsupported(media: &str) -> ApiError {
     let text = format!("a body of type `{media}` is not understood here");
     ApiError::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -116,7 +142,7 @@ pub(crate) fn unsupported(media: &str) -> ApiError {
 }
 
 /// Text that is no JSON is the caller's slip; JSON that does not fit is a misunderstanding.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| {
         if error.is_data() {
             ApiError::unprocessable("invalid_body", error.to_string())

@@ -20,8 +20,8 @@ use crate::observe::observe;
 use crate::openapi;
 use crate::panic::report_panics;
 use crate::routes::{
-    admin, agent, auth, deployment, event, fleet, generator, health, operations, stack, tag,
-    target, target_state, webhook,
+    admin, agent, auth, control, deployment, diff, event, fleet, generator, health, operations,
+    stack, tag, target, target_state, webhook,
 };
 
 /// Where the API lives.
@@ -54,6 +54,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(event::event_list))
         .routes(routes!(event::event_get))
         .routes(routes!(fleet::fleet))
+        .routes(routes!(control::drift_list))
         .routes(routes!(webhook::webhook_list, webhook::webhook_create))
         .routes(routes!(webhook::webhook_event_types))
         .routes(routes!(
@@ -93,6 +94,8 @@ fn agents() -> OpenApiRouter<App> {
         .routes(routes!(health::health_report))
         .routes(routes!(fleet::agent_fleet_status))
         .routes(routes!(fleet::agent_status))
+        .routes(routes!(diff::agent_diffs))
+        .routes(routes!(diff::diff_answer))
         .routes(routes!(webhook::agent_deliveries))
 }
 
@@ -105,6 +108,12 @@ fn stacks() -> OpenApiRouter<App> {
             stack::stack_delete
         ))
         .routes(routes!(stack::stack_status))
+        .routes(routes!(control::stack_suspend))
+        .routes(routes!(control::stack_resume))
+        .routes(routes!(control::stack_reconcile))
+        .routes(routes!(control::stack_approve))
+        .routes(routes!(diff::diff_create))
+        .routes(routes!(diff::diff_get))
         .routes(routes!(
             deployment::deployment_list,
             deployment::deployment_create

@@ -138,7 +138,7 @@ pub(crate) async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result
     parse(send(request).await?).await
 }
 
-async fn read_page<T: DeserializeOwned>(request: RequestBuilder) -> Result<Page<T>> {
+pub(crate) async fn read_page<T: DeserializeOwned>(request: RequestBuilder) -> Result<Page<T>> {
     let answer = send(request).await?;
     let next = header(&answer, NEXT_CURSOR)
         .and_then(|text| text.parse().ok())

@@ -13,6 +13,8 @@
 mod admin;
 mod agent;
 mod client;
+mod control;
+mod diff;
 mod error;
 mod generator;
 mod stack;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenkeel_api::DeploymentObject;
+use evenkeel_api::{DeploymentObject, INBOX};
 use evenkeel_model::{AgentId, Checksum};
 use reqwest::{Method, StatusCode};
 
@@ -31,6 +31,8 @@ pub struct TargetState {
     /// Whether the agent is to work. If not, the objects are not there because it must not act,
     /// and not because there are none.
     pub active: bool,
+    /// Grows when there is a question for the agent: see `agent_diffs`.
+    pub inbox: u64,
     /// In ascending order of sequence id.
     pub objects: Vec<DeploymentObject>,
 }
@@ -58,9 +60,11 @@ impl Client {
         let tag = header(&answer, "etag").unwrap_or_default();
         let version = tag.trim_start_matches("W/").trim_matches('"').to_owned();
         let active = header(&answer, "x-agent-status").is_none_or(|status| status == "ACTIVE");
+        let inbox = header(&answer, INBOX).and_then(|text| text.parse().ok());
         Ok(Some(TargetState {
             version,
             active,
+            inbox: inbox.unwrap_or_default(),
             objects: parse(answer).await?,
         }))
     }

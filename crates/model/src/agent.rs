@@ -42,6 +42,12 @@ pub struct Agent {
     pub k8s_api_latency_ms: Option<i64>,
     /// When it last said so.
     pub k8s_reported_at: Option<Timestamp>,
+    /// The version it last said it is.
+    #[serde(default)]
+    pub agent_version: Option<String>,
+    /// The version its cluster last said it is.
+    #[serde(default)]
+    pub kubernetes_version: Option<String>,
 }
 
 /// What is needed to create an agent.
@@ -77,6 +83,10 @@ pub struct Heartbeat {
     pub k8s_reachable: Option<bool>,
     /// How long the cluster took, if it answered.
     pub k8s_api_latency_ms: Option<i64>,
+    /// The agent's version.
+    pub agent_version: Option<String>,
+    /// The cluster's version.
+    pub kubernetes_version: Option<String>,
 }
 
 /// An agent's consent to serve a generator's stacks.

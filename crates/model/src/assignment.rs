@@ -9,7 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::word::words;
-use crate::{AgentId, HealthStatus, ObjectRef, SequenceId, StackId};
+use crate::{
+    AgentId, Control, DriftRecord, HealthStatus, ObjectControl, ObjectHealth, ObjectRef,
+    SequenceId, StackId,
+};
 
 words! {
     /// What an agent has been told to do with a stack.
@@ -50,8 +53,23 @@ pub struct Assignment {
     pub ordered_at: Timestamp,
     /// What to serve: the newest revision, the deletion marker or the release tombstone.
     pub wanted: Option<ObjectRef>,
+    /// What people ask for of the stack beyond that.
+    pub control: Control,
+    /// Grows with every question that the agent is asked about the stack; never the same twice.
+    pub asked: i64,
     /// What the agent reported.
     pub observed: Observed,
+}
+
+/// An assignment with the particulars that memory does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStackStatus {
+    /// What the agent is to do and said about it.
+    pub assignment: Assignment,
+    /// How each object of what is wanted is doing.
+    pub objects: Vec<ObjectHealth>,
+    /// What others last changed, newest first.
+    pub drift_records: Vec<DriftRecord>,
 }
 
 /// What an agent reported of one stack. Kept apart from the events, so that forgetting old events
@@ -72,12 +90,21 @@ pub struct Observed {
     pub health: Option<HealthStatus>,
     /// What differs in the cluster from what was applied, if something does.
     pub drift: Option<String>,
+    /// What the agent waits for, if it waits.
+    pub waiting: Option<String>,
 }
 
 impl Assignment {
     /// The sequence id of what is wanted.
     pub fn desired(&self) -> Option<SequenceId> {
         self.wanted.as_ref().map(|object| object.sequence_id)
+    }
+
+    /// What the agent is told beside what is wanted.
+    pub fn served_control(&self) -> ObjectControl {
+        self.desired()
+            .map(|sequence| self.control.of(sequence))
+            .unwrap_or_default()
     }
 
     /// How far the agent has come. Derived, so that it cannot disagree with the facts.

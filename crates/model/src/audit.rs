@@ -70,6 +70,15 @@ impl Actor {
     }
 }
 
+impl std::fmt::Display for Actor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.id {
+            Some(id) => write!(f, "{}:{id}", self.kind),
+            None => self.kind.fmt(f),
+        }
+    }
+}
+
 words! {
     /// What was done.
     Action as "action" {
@@ -111,6 +120,16 @@ words! {
         StackTagged = "stack.tagged",
         /// A label or annotation was taken from a stack.
         StackUntagged = "stack.untagged",
+        /// Agents were told to leave a stack alone.
+        StackSuspended = "stack.suspended",
+        /// Agents were told to go on with a stack.
+        StackResumed = "stack.resumed",
+        /// Agents were told to look at a stack anew.
+        StackReconciled = "stack.reconciled",
+        /// Removals that waited for somebody's word need not wait any more.
+        StackApproved = "stack.approved",
+        /// It was asked what a revision would change.
+        DiffRequested = "diff.requested",
         /// A revision was submitted.
         DeploymentCreated = "deployment.created",
         /// A deletion marker was submitted.
@@ -125,6 +144,10 @@ words! {
         WebhookUpdated = "webhook.updated",
         /// A webhook was deleted.
         WebhookDeleted = "webhook.deleted",
+        /// A webhook was sent something to try it.
+        WebhookTested = "webhook.tested",
+        /// A delivery was queued once more.
+        DeliveryReplayed = "delivery.replayed",
         /// The configuration was read again.
         ConfigReloaded = "config.reloaded",
     }
@@ -138,6 +161,10 @@ impl Action {
             Self::AgentDeleted => FleetEvent::AgentDeregistered,
             Self::StackCreated => FleetEvent::StackCreated,
             Self::StackDeleted => FleetEvent::StackDeleted,
+            Self::StackSuspended => FleetEvent::StackSuspended,
+            Self::StackResumed => FleetEvent::StackResumed,
+            Self::StackReconciled => FleetEvent::StackReconciled,
+            Self::StackApproved => FleetEvent::StackApproved,
             Self::DeploymentCreated => FleetEvent::DeploymentCreated,
             Self::DeploymentDeleted => FleetEvent::DeploymentDeleted,
             _ => return None,

@@ -51,6 +51,9 @@ pub struct ObjectRef {
     pub yaml_checksum: Checksum,
     /// When it was submitted.
     pub submitted_at: Timestamp,
+    /// The stacks whose objects it may take over.
+    #[serde(default)]
+    pub take_from: Vec<StackId>,
 }
 
 /// A revision to be submitted.
@@ -66,6 +69,8 @@ pub struct NewRevision {
     pub if_newest: Option<Option<SequenceId>>,
     /// Submitting twice with the same key gives the same object.
     pub idempotency_key: Option<String>,
+    /// The stacks of the same generator whose objects it may take over.
+    pub take_from: Vec<StackId>,
 }
 
 impl NewRevision {
@@ -77,6 +82,7 @@ impl NewRevision {
             is_deletion_marker: false,
             if_newest: None,
             idempotency_key: None,
+            take_from: Vec::new(),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Events: what an agent reports of one attempt.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::word::words;
-use crate::{AgentId, DeploymentId, EventId};
+use crate::{AgentId, DeploymentId, EventId, ObjectAction, ObjectChange};
 
 words! {
     /// How an attempt ended.
@@ -15,6 +17,9 @@ words! {
         Failure = "FAILURE",
     }
 }
+
+/// How many objects an attempt did what to.
+pub type ChangeCounts = BTreeMap<ObjectAction, u64>;
 
 /// One attempt of one agent at one deployment object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,11 +38,19 @@ pub struct AgentEvent {
     pub status: EventStatus,
     /// What the agent has to say about it.
     pub message: Option<String>,
+    /// When the attempt was made, by the agent's clock.
+    pub attempted_at: Option<Timestamp>,
+    /// What was done to each object; not more than are worth keeping.
+    pub changes: Vec<ObjectChange>,
+    /// What was done to how many, all counted.
+    pub change_counts: ChangeCounts,
 }
 
 /// An event to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
+    /// The agent's own name for it: the same id twice is one event.
+    pub id: Option<EventId>,
     /// Who reports it.
     pub agent_id: AgentId,
     /// What was attempted.
@@ -48,4 +61,27 @@ pub struct NewEvent {
     pub status: EventStatus,
     /// What the agent has to say about it.
     pub message: Option<String>,
+    /// When the attempt was made, by the agent's clock.
+    pub attempted_at: Option<Timestamp>,
+    /// What was done to each object; not more than are worth keeping.
+    pub changes: Vec<ObjectChange>,
+    /// What was done to how many, all counted.
+    pub change_counts: ChangeCounts,
+}
+
+impl NewEvent {
+    /// An attempt at an object, with nothing more to say about it.
+    pub fn of(agent_id: AgentId, deployment_object_id: DeploymentId, status: EventStatus) -> Self {
+        Self {
+            id: None,
+            agent_id,
+            deployment_object_id,
+            event_type: "DEPLOY".to_owned(),
+            status,
+            message: None,
+            attempted_at: None,
+            changes: Vec::new(),
+            change_counts: ChangeCounts::new(),
+        }
+    }
 }

@@ -66,6 +66,8 @@ ids! {
     AuditId,
     /// Names an API key (never the key itself).
     KeyId,
+    /// Names a question about what a revision would change.
+    DiffId,
 }
 
 macro_rules! numbers {
@@ -107,4 +109,6 @@ numbers! {
     /// The place of a change in the one order of all changes. Dense, so that a reader who has
     /// seen 41 and is shown 43 knows that it has missed something.
     ChangeNumber,
+    /// How often it was asked to look at a stack anew.
+    ReconcileToken,
 }

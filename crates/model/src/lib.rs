@@ -18,7 +18,10 @@ pub mod assignment;
 pub mod audit;
 pub mod change;
 pub mod checksum;
+pub mod control;
 pub mod deployment;
+pub mod diff;
+pub mod drift;
 pub mod event;
 pub mod generator;
 pub mod health;
@@ -26,6 +29,7 @@ pub mod id;
 pub mod key;
 pub mod lease;
 pub mod name;
+pub mod object;
 pub mod page;
 pub mod stack;
 pub mod target;
@@ -33,21 +37,25 @@ pub mod webhook;
 mod word;
 
 pub use agent::{Agent, AgentStatus, AgentUpdate, Heartbeat, NewAgent, Registration};
-pub use assignment::{Assignment, Observed, Order, Phase};
+pub use assignment::{AgentStackStatus, Assignment, Observed, Order, Phase};
 pub use audit::{Action, Actor, ActorKind, AuditEntry};
 pub use change::{Change, Subject};
 pub use checksum::Checksum;
+pub use control::{Control, ControlRequest, ObjectControl};
 pub use deployment::{DeploymentObject, NewRevision, ObjectKind, ObjectRef};
-pub use event::{AgentEvent, EventStatus, NewEvent};
+pub use diff::{AgentDiff, Diff, DiffAnswer, DiffChange, ObjectDiff, PendingDiff};
+pub use drift::{DriftMode, DriftRecord, FoundDrift};
+pub use event::{AgentEvent, ChangeCounts, EventStatus, NewEvent};
 pub use generator::{Generator, GeneratorUpdate, NewGenerator};
 pub use health::{DeploymentHealth, HealthStatus, Report};
 pub use id::{
-    AgentId, AuditId, ChangeNumber, DeliveryId, DeploymentId, EventId, GeneratorId, KeyId,
-    RegistrationId, SequenceId, StackId, TargetId, WebhookId,
+    AgentId, AuditId, ChangeNumber, DeliveryId, DeploymentId, DiffId, EventId, GeneratorId, KeyId,
+    ReconcileToken, RegistrationId, SequenceId, StackId, TargetId, WebhookId,
 };
 pub use key::{ApiKey, KeyHash, KeyMaterial, NewKey, Role};
 pub use lease::Lease;
 pub use name::{Annotation, AnnotationKey, AnnotationValue, InvalidName, Label, Name};
+pub use object::{ObjectAction, ObjectChange, ObjectHealth, ObjectKey};
 pub use page::{Cursor, Page, Paging};
 pub use stack::{NewStack, Stack, StackUpdate};
 pub use target::Target;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{GeneratorId, Name, SequenceId, StackId};
+use crate::{Control, GeneratorId, Name, SequenceId, StackId};
 
 /// A named unit of delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -26,6 +26,9 @@ pub struct Stack {
     /// Its newest revision, once it has one.
     #[serde(default)]
     pub newest_sequence_id: Option<SequenceId>,
+    /// What people ask for beyond its revisions.
+    #[serde(default)]
+    pub control: Control,
 }
 
 /// What is needed to create a stack.

@@ -22,6 +22,18 @@ words! {
         StackCreated = "stack.created",
         /// A stack was deleted.
         StackDeleted = "stack.deleted",
+        /// Agents were told to leave a stack alone.
+        StackSuspended = "stack.suspended",
+        /// Agents were told to go on with a stack.
+        StackResumed = "stack.resumed",
+        /// Agents were told to look at a stack anew.
+        StackReconciled = "stack.reconciled",
+        /// Removals that waited for somebody's word need not wait any more.
+        StackApproved = "stack.approved",
+        /// An agent waits for somebody's word before it removes objects.
+        StackWaiting = "stack.waiting",
+        /// An agent found that somebody changed what a stack declares.
+        StackDrifted = "stack.drifted",
         /// A revision was submitted.
         DeploymentCreated = "deployment.created",
         /// An agent applied a revision.

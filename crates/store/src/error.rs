@@ -68,6 +68,27 @@ pub enum Error {
         /// Which stack.
         stack: StackId,
     },
+    /// Objects cannot be taken over from this stack.
+    #[error(
+        "stack {stack} cannot take objects over from stack {from}: it is its own, or another's"
+    )]
+    NoTakeover {
+        /// Which stack.
+        stack: StackId,
+        /// From which.
+        from: StackId,
+    },
+    /// No agent waits for this approval.
+    #[error("no agent waits for an approval of stack {0}")]
+    NothingWaits(StackId),
+    /// More is asked at once than anybody could answer.
+    #[error("{open} questions about stack {stack} are open already")]
+    TooManyDiffs {
+        /// About which stack.
+        stack: StackId,
+        /// How many.
+        open: i64,
+    },
     /// The broker's own generator cannot be deleted.
     #[error("generator {0} belongs to the broker and cannot be deleted")]
     SystemGenerator(GeneratorId),

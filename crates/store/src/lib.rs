@@ -28,8 +28,11 @@ pub use feed::{Changes, Since};
 pub use noun::agents::{AgentFilter, Agents};
 pub use noun::assignments::{Assignments, Snapshot};
 pub use noun::audit::{Audit, AuditFilter};
+pub use noun::control::Controls;
 pub use noun::deliveries::{Claimed, Deliveries};
 pub use noun::deployments::{Deployments, Submitted};
+pub use noun::diffs::{Diffs, NewDiff};
+pub use noun::drift::{DriftFilter, Drifts};
 pub use noun::events::{EventFilter, Events};
 pub use noun::generators::Generators;
 pub use noun::health::Healths;
@@ -39,6 +42,7 @@ pub use noun::leases::Leases;
 pub use noun::registrations::Registrations;
 pub use noun::retention::{Expendable, Retention};
 pub use noun::stacks::{StackFilter, Stacks};
+pub use noun::status::Statuses;
 pub use noun::tags::{Owner, Tags};
 pub use noun::targets::Targets;
 pub use noun::webhooks::Webhooks;
@@ -49,8 +53,11 @@ pub trait Store:
     + Assignments
     + Audit
     + Changes
+    + Controls
     + Deliveries
     + Deployments
+    + Diffs
+    + Drifts
     + Events
     + Generators
     + Healths
@@ -60,6 +67,7 @@ pub trait Store:
     + Registrations
     + Retention
     + Stacks
+    + Statuses
     + Tags
     + Targets
     + Webhooks

@@ -19,13 +19,13 @@ mod state;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use evenkeel_model::{AgentId, Assignment, ChangeNumber, GeneratorId, StackId};
+use evenkeel_model::{AgentId, ChangeNumber, GeneratorId};
 use tokio::sync::watch;
 
 pub(crate) use cell::AgentCell;
 pub(crate) use follow::{follow, load};
 pub(crate) use keys::{KeyRing, KnownKey};
-pub(crate) use state::TargetState;
+pub(crate) use state::{Served, TargetState};
 
 /// The fleet, as far as polls and authentication need it.
 #[derive(Debug)]
@@ -64,17 +64,6 @@ impl Fleet {
             .values()
             .cloned()
             .collect()
-    }
-
-    /// What each agent is to do with the stack.
-    pub(crate) fn assignments_of_stack(&self, stack: StackId) -> Vec<Assignment> {
-        let mut found: Vec<_> = self
-            .agents()
-            .iter()
-            .filter_map(|cell| cell.assignment(stack))
-            .collect();
-        found.sort_unstable_by_key(|assignment| assignment.agent_id);
-        found
     }
 
     /// Whether the generator may write.

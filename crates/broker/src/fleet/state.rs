@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use evenkeel_model::{AgentStatus, Assignment, Checksum, ObjectKind, ObjectRef, Order};
+use evenkeel_model::{
+    AgentStatus, Assignment, Checksum, ObjectControl, ObjectKind, ObjectRef, Order,
+};
 
 /// What an agent is served at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,9 +12,18 @@ pub(crate) struct TargetState {
     /// Whether the agent is to work; one that is not gets nothing.
     pub(crate) active: bool,
     /// In ascending order of sequence id.
-    pub(crate) objects: Vec<ObjectRef>,
+    pub(crate) objects: Vec<Served>,
+    /// Grows with every question that the agent is asked.
+    pub(crate) inbox: i64,
     /// Names the state: the same on every broker, another one whenever anything differs.
     pub(crate) version: String,
+}
+
+/// One object that is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) object: ObjectRef,
+    pub(crate) control: ObjectControl,
 }
 
 impl TargetState {
@@ -22,17 +33,17 @@ impl TargetState {
         assignments: impl IntoIterator<Item = &'a Assignment>,
     ) -> Self {
         let active = status == AgentStatus::Active;
-        let mut objects: Vec<_> = assignments
-            .into_iter()
-            .filter(|_| active)
-            .filter_map(served)
-            .cloned()
-            .collect();
-        objects.sort_unstable_by_key(|object| object.sequence_id);
-        let version = version(active, &objects);
+        let (mut objects, mut inbox) = (Vec::new(), 0);
+        for assignment in assignments.into_iter().filter(|_| active) {
+            objects.extend(served(assignment));
+            inbox = inbox.max(assignment.asked);
+        }
+        objects.sort_unstable_by_key(|served| served.object.sequence_id);
+        let version = version(active, &objects, inbox);
         Self {
             active,
             objects,
+            inbox,
             version,
         }
     }
@@ -41,17 +52,27 @@ impl TargetState {
 /// What is served of an assignment. A failed attempt takes nothing away. A deletion marker on a
 /// stack that lives on is served until this agent has confirmed it; those that end an assignment
 /// go with the assignment itself.
-fn served(assignment: &Assignment) -> Option<&ObjectRef> {
+fn served(assignment: &Assignment) -> Option<Served> {
     let wanted = assignment.wanted.as_ref()?;
     let confirmed = assignment.observed.applied == Some(wanted.sequence_id);
     let emptied = assignment.order == Order::Serve && wanted.kind == ObjectKind::Deletion;
-    (!(emptied && confirmed)).then_some(wanted)
+    (!(emptied && confirmed)).then(|| Served {
+        object: wanted.clone(),
+        control: assignment.served_control(),
+    })
 }
 
-fn version(active: bool, objects: &[ObjectRef]) -> String {
+fn version(active: bool, objects: &[Served], inbox: i64) -> String {
     let mut text = String::from(if active { "active" } else { "inactive" });
-    for object in objects {
+    for Served { object, control } in objects {
         let _ = write!(text, " {}", object.sequence_id);
+        if !control.is_default() {
+            let (suspended, approved) = (control.suspended, control.approved);
+            let _ = write!(text, ":{suspended}:{}:{approved}", control.reconcile_token);
+        }
+    }
+    if inbox > 0 {
+        let _ = write!(text, " asked {inbox}");
     }
     let mut digest = String::from(Checksum::of(text));
     digest.truncate(32);
@@ -61,7 +82,7 @@ fn version(active: bool, objects: &[ObjectRef]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_model::{AgentId, DeploymentId, Observed, SequenceId, StackId};
+    use evenkeel_model::{AgentId, Control, DeploymentId, Observed, SequenceId, StackId};
     use jiff::Timestamp;
     use uuid::Uuid;
 
@@ -79,7 +100,10 @@ mod tests {
                 kind,
                 yaml_checksum: Checksum::of("x"),
                 submitted_at: Timestamp::UNIX_EPOCH,
+                take_from: Vec::new(),
             }),
+            control: Control::default(),
+            asked: 0,
             observed: Observed::default(),
         }
     }
@@ -93,7 +117,7 @@ mod tests {
         state
             .objects
             .iter()
-            .map(|object| object.sequence_id.0)
+            .map(|served| served.object.sequence_id.0)
             .collect()
     }
 
@@ -126,6 +150,38 @@ mod tests {
         let to_empty = assignment(3, 6, Order::Serve, ObjectKind::Deletion);
         let state = TargetState::of(AgentStatus::Active, &[kept, emptied, to_empty]);
         assert_eq!(sequences(&state), [4, 6]);
+    }
+
+    #[test]
+    fn the_version_changes_with_control_and_with_questions() {
+        let plain = assignment(1, 4, Order::Serve, ObjectKind::Revision);
+        let with = |control| Assignment {
+            control,
+            ..plain.clone()
+        };
+        let asked = Assignment {
+            asked: 7,
+            ..plain.clone()
+        };
+        let now = Timestamp::UNIX_EPOCH;
+        let free = Control::default;
+        let rows = [
+            with(free().suspend(&evenkeel_model::Actor::SYSTEM, now)),
+            with(free().reconcile()),
+            with(free().reconcile().reconcile()),
+            with(free().approve(SequenceId(4))),
+            asked,
+            plain.clone(),
+        ];
+        let of = |row: &Assignment| TargetState::of(AgentStatus::Active, [row]).version;
+        let versions: std::collections::BTreeSet<_> = rows.iter().map(of).collect();
+        assert_eq!(versions.len(), rows.len(), "each differs from each");
+        let elsewhere = with(free().approve(SequenceId(3)));
+        assert_eq!(
+            of(&elsewhere),
+            of(&plain),
+            "the approval is of another object"
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::{ApiError, Result};
-use crate::extract::{Path, Query, body, media_type, parse, unsupported};
+use crate::extract::{Manifests, Path, Query};
 use crate::respond::Paged;
 use crate::service::Submission;
 
@@ -94,23 +94,20 @@ impl<S: Send + Sync> FromRequest<S> for Submission {
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let headers = request.headers();
         let (if_newest, key) = (if_newest(headers)?, text(headers, IDEMPOTENCY_KEY)?);
-        let media = media_type(headers);
         let query = axum::extract::Query::<MarkerQuery>::try_from_uri(request.uri());
         let query = query.map_err(|error| ApiError::bad("invalid_query", error.body_text()))?;
-        let bytes = body(request, state).await?;
-        let new = match media.as_deref() {
-            Some("application/yaml" | "text/yaml" | "application/x-yaml") => NewDeployment {
-                yaml_content: String::from_utf8(bytes.into()).map_err(|_| {
-                    ApiError::bad("invalid_deployment_object", "the manifest is not UTF-8")
-                })?,
+        let new = match Manifests::read(request, state).await? {
+            Manifests::Json(new) => new,
+            Manifests::Raw(yaml_content) => NewDeployment {
+                yaml_content,
                 is_deletion_marker: query.deletion_marker.unwrap_or(false),
+                take_from: Vec::new(),
             },
-            None | Some("application/json") => parse(&bytes)?,
-            Some(other) => return Err(unsupported(other)),
         };
         Ok(Self {
             yaml_content: new.yaml_content,
             is_deletion_marker: new.is_deletion_marker,
+            take_from: new.take_from,
             if_newest,
             idempotency_key: key,
         })

@@ -3,7 +3,9 @@
 pub(crate) mod admin;
 pub(crate) mod agent;
 pub(crate) mod auth;
+pub(crate) mod control;
 pub(crate) mod deployment;
+pub(crate) mod diff;
 pub(crate) mod event;
 pub(crate) mod fleet;
 pub(crate) mod generator;

@@ -80,13 +80,15 @@ pub(crate) async fn stack_delete(
     app.stack_delete(&caller, id).await.map(|()| Done)
 }
 
-/// How far each agent is with the stack.
+/// How far each agent is with the stack, how its objects are doing there, and what it waits for.
 #[utoipa::path(get, path = "/stacks/{id}/status", tag = "stacks",
-    params(("id" = StackId, Path)), responses((status = 200, body = Vec<AssignmentStatus>)))]
+    params(("id" = StackId, Path), ListQuery),
+    responses((status = 200, body = Vec<AssignmentStatus>)))]
 pub(crate) async fn stack_status(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<StackId>,
-) -> Result<Answer<Vec<AssignmentStatus>>> {
-    app.stack_status(&caller, id).await.map(Answer)
+    Query(query): Query<ListQuery>,
+) -> Result<Paged<AssignmentStatus>> {
+    app.stack_status(&caller, id, &query).await.map(Paged)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use evenkeel_api::DeploymentObject;
+use evenkeel_api::{DeploymentObject, INBOX};
 use evenkeel_model::{AgentId, Checksum};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Deserialize;
@@ -39,7 +39,8 @@ pub(crate) struct TargetStateQuery {
 ///
 /// Each stack appears at most once, with its newest revision or with the order to remove it. The
 /// `ETag` names this state; `If-None-Match` with it answers 304 for as long as nothing changes.
-/// An agent that is not ACTIVE gets an empty list and `x-agent-status: INACTIVE`.
+/// `x-evenkeel-inbox` grows when there is a question for the agent (its `diffs`), and so does the
+/// `ETag` change. An agent that is not ACTIVE gets an empty list and `x-agent-status: INACTIVE`.
 #[utoipa::path(get, path = "/agents/{id}/target-state", tag = "target state",
     params(("id" = AgentId, Path), TargetStateQuery,
         ("if-none-match" = Option<String>, Header, description = "The ETag of the last answer")),
@@ -77,6 +78,7 @@ fn marked(mut response: Response, state: &TargetState) -> Response {
     }
     let status = if state.active { "ACTIVE" } else { "INACTIVE" };
     headers.insert(AGENT_STATUS, HeaderValue::from_static(status));
+    headers.insert(HeaderName::from_static(INBOX), state.inbox.into());
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }

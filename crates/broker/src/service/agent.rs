@@ -124,6 +124,8 @@ impl Core {
             at: self.clock.now(),
             k8s_reachable: beat.k8s_reachable,
             k8s_api_latency_ms: beat.k8s_api_latency_ms,
+            agent_version: beat.agent_version.map(shortened),
+            kubernetes_version: beat.kubernetes_version.map(shortened),
         });
         Ok(())
     }
@@ -171,8 +173,17 @@ impl Core {
                     .or(agent.k8s_reported_at),
                 k8s_reachable: beat.k8s_reachable.or(agent.k8s_reachable),
                 k8s_api_latency_ms: beat.k8s_api_latency_ms.or(agent.k8s_api_latency_ms),
+                agent_version: beat.agent_version.or(agent.agent_version),
+                kubernetes_version: beat.kubernetes_version.or(agent.kubernetes_version),
                 ..agent
             },
         }
     }
+}
+
+/// The most characters of a version.
+const VERSION_LIMIT: usize = 64;
+
+fn shortened(version: String) -> String {
+    super::bound::text(version, VERSION_LIMIT)
 }

@@ -20,6 +20,7 @@ pub(crate) struct Submission {
     /// Refuse unless this is the newest revision (`Some(None)`: unless there is none).
     pub(crate) if_newest: Option<Option<SequenceId>>,
     pub(crate) idempotency_key: Option<String>,
+    pub(crate) take_from: Vec<StackId>,
 }
 
 impl Core {
@@ -39,6 +40,7 @@ impl Core {
             is_deletion_marker: submission.is_deletion_marker,
             if_newest: submission.if_newest,
             idempotency_key: submission.idempotency_key,
+            take_from: submission.take_from,
         };
         let submitted = self.store.deployment_submit(&caller.actor, new).await?;
         let object = submitted.object;

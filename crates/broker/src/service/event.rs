@@ -1,16 +1,16 @@
 //! Events: what agents report.
 
 use evenkeel_api::{AgentEvent, ListQuery, NewEvent};
-use evenkeel_model::{AgentId, EventId, NewEvent as New, Page};
+use evenkeel_model::{AgentId, ChangeCounts, EventId, NewEvent as New, ObjectChange, Page};
 use evenkeel_store::EventFilter;
 
+use super::bound;
 use crate::app::Core;
 use crate::auth::Caller;
 use crate::error::{ApiError, Result};
 
-/// The most characters of an event's type and of its message.
+/// The most characters of an event's type.
 const TYPE_LIMIT: usize = 50;
-const MESSAGE_LIMIT: usize = 64 << 10;
 
 impl Core {
     pub(crate) async fn event_record(
@@ -31,11 +31,15 @@ impl Core {
             return Err(ApiError::unprocessable("check_violation", text));
         }
         let new = New {
+            id: event.id,
             agent_id: agent,
             deployment_object_id: event.deployment_object_id,
             event_type: event.event_type,
             status: event.status,
-            message: event.message.map(shortened),
+            message: event.message.map(bound::message),
+            attempted_at: event.attempted_at,
+            change_counts: counted(event.change_counts, &event.changes),
+            changes: bound::changes(event.changes),
         };
         Ok(self.store.event_record(new).await?.into())
     }
@@ -70,13 +74,12 @@ impl Core {
     }
 }
 
-/// An event must not be lost because it has too much to say.
-fn shortened(mut message: String) -> String {
-    if message.len() > MESSAGE_LIMIT {
-        let end = (0..=MESSAGE_LIMIT)
-            .rev()
-            .find(|at| message.is_char_boundary(*at));
-        message.truncate(end.unwrap_or(0));
+/// What was done to how many: as the agent counted, or from what it listed.
+fn counted(mut counts: ChangeCounts, changes: &[ObjectChange]) -> ChangeCounts {
+    if counts.is_empty() {
+        for change in changes {
+            *counts.entry(change.action).or_default() += 1;
+        }
     }
-    message
+    counts
 }

@@ -95,10 +95,13 @@ impl Core {
                 .max(),
             health_failing: health(HealthStatus::Failing),
             health_degraded: health(HealthStatus::Degraded),
+            waiting: count(&|one| one.observed.waiting.is_some()),
             drifted: count(&|one| one.observed.drift.is_some()),
             k8s_reachable: agent.k8s_reachable,
             k8s_api_latency_ms: agent.k8s_api_latency_ms,
             k8s_reported_at: agent.k8s_reported_at,
+            agent_version: agent.agent_version,
+            kubernetes_version: agent.kubernetes_version,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Health: what agents see of what they applied, and its sums.
 
-use evenkeel_api::{DeploymentHealthSummary, HealthReport, ObjectHealth, StackHealth};
+use evenkeel_api::{DeploymentHealthSummary, HealthReport, RevisionHealth, StackHealth};
 use evenkeel_model::{AgentId, DeploymentHealth, DeploymentId, HealthStatus, Report, StackId};
 
+use super::bound;
 use crate::app::Core;
 use crate::auth::Caller;
 use crate::error::{ApiError, Result};
@@ -19,7 +20,10 @@ impl Core {
             deployment_object_id: one.id,
             status: one.status,
             summary: one.summary,
-            drift: one.drift,
+            drift: one.drift.map(bound::message),
+            objects: bound::objects(one.objects),
+            drift_records: bound::drift(one.drift_records),
+            waiting: one.waiting.map(bound::message),
             checked_at: one.checked_at,
         });
         Ok(self.store.health_report(agent, reports.collect()).await?)
@@ -56,7 +60,7 @@ impl Core {
             stack_id: id,
             overall_status: worst(&records),
             deployment_objects: object
-                .map(|id| ObjectHealth {
+                .map(|id| RevisionHealth {
                     id,
                     status: worst(&records),
                     healthy_agents: count(HealthStatus::Healthy),

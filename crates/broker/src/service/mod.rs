@@ -3,7 +3,10 @@
 
 mod agent;
 mod audit;
+mod bound;
+mod control;
 mod deployment;
+mod diff;
 mod event;
 mod fleet;
 mod generator;

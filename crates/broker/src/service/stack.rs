@@ -72,14 +72,11 @@ impl Core {
         &self,
         caller: &Caller,
         id: StackId,
-    ) -> Result<Vec<AssignmentStatus>> {
+        query: &ListQuery,
+    ) -> Result<Page<AssignmentStatus>> {
         self.stack_owned(caller, id).await?;
-        Ok(self
-            .fleet
-            .assignments_of_stack(id)
-            .iter()
-            .map(Into::into)
-            .collect())
+        let page = self.store.status_of_stack(id, query.paging()).await?;
+        Ok(page.map(Into::into))
     }
 
     /// The stack, if the caller is its owner or an operator.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evenkeel_api::DeploymentObject;
-use evenkeel_model::{AgentId, Checksum, ObjectRef};
+use evenkeel_model::{AgentId, Checksum};
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::app::Core;
 use crate::auth::Caller;
 use crate::error::{ApiError, Result};
-use crate::fleet::{AgentCell, TargetState};
+use crate::fleet::{AgentCell, Served, TargetState};
 
 /// How many texts are read at once.
 const AT_ONCE: usize = 8;
@@ -95,21 +95,18 @@ impl Core {
         }
     }
 
-    async fn with_texts(
-        &self,
-        objects: &[ObjectRef],
-        bodies: bool,
-    ) -> Result<Vec<DeploymentObject>> {
-        let one = async |object: ObjectRef| {
+    async fn with_texts(&self, objects: &[Served], bodies: bool) -> Result<Vec<DeploymentObject>> {
+        let one = async |Served { object, control }: Served| {
             let text = if bodies {
                 Some(self.text(&object.yaml_checksum).await?)
             } else {
                 None
             };
-            Ok(DeploymentObject::new(
-                object,
-                text.map(|text| text.as_ref().to_owned()),
-            ))
+            let text = text.map(|text| text.as_ref().to_owned());
+            Ok(DeploymentObject {
+                control,
+                ..DeploymentObject::new(object, text)
+            })
         };
         stream::iter(objects.iter().cloned())
             .map(one)
@@ -131,7 +128,7 @@ impl Core {
             state
                 .objects
                 .iter()
-                .any(|object| object.yaml_checksum == *checksum)
+                .any(|served| served.object.yaml_checksum == *checksum)
         });
         if !is_its {
             return Err(ApiError::not_found(

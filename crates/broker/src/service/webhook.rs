@@ -126,7 +126,7 @@ impl Core {
         caller.operator()?;
         let delivery = self
             .store
-            .delivery_test(id, FleetEvent::DeploymentApplied)
+            .delivery_test(&caller.actor, id, FleetEvent::DeploymentApplied)
             .await?;
         self.board.wake();
         Ok(delivery.into())
@@ -150,7 +150,7 @@ impl Core {
         id: DeliveryId,
     ) -> Result<Delivery> {
         caller.operator()?;
-        let delivery = self.store.delivery_replay(id).await?;
+        let delivery = self.store.delivery_replay(&caller.actor, id).await?;
         self.board.wake();
         Ok(delivery.into())
     }

@@ -12,7 +12,7 @@ const DAY: i64 = 24 * 3600;
 /// Forgets what is older than the configuration says.
 pub(crate) async fn forget_old(core: &Core) -> Result<Option<String>> {
     let days = &core.config.retention;
-    let mut forgotten = 0;
+    let mut forgotten = forget(core, Expendable::Diffs, core.clock.now()).await?;
     for (what, days) in [
         (Expendable::Events, days.event_days),
         (Expendable::Audit, days.audit_days),

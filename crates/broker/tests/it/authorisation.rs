@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_api::{KeyRole, NewKey, NewWebhook};
+use evenkeel_api::{KeyRole, NewDiff, NewKey, NewWebhook};
 use evenkeel_model::EventStatus;
 use http::Method;
 use serde_json::{Value, json};
@@ -122,6 +122,12 @@ const CASES: &[Case] = &[
     ),
     case("GET /api/v1/agents/{agent_id}/fleet-status", "AR"),
     case("GET /api/v1/agents/{agent_id}/status", "ARS"),
+    case("GET /api/v1/agents/{agent_id}/diffs", "ARS"),
+    sends(
+        "POST /api/v1/agents/{agent_id}/diffs/{diff_id}",
+        "S",
+        |_| json!({ "objects": [] }),
+    ),
     case("GET /api/v1/agents/{agent_id}/webhooks/pending", "ARS"),
     case("GET /api/v1/stacks", "ARGg"),
     sends(
@@ -138,6 +144,16 @@ const CASES: &[Case] = &[
     case("DELETE /api/v1/stacks/{stack_id}", "AG"),
     case("GET /api/v1/stacks/{stack_id}/status", "ARG"),
     case("GET /api/v1/stacks/{stack_id}/health", "ARG"),
+    case("POST /api/v1/stacks/{stack_id}/suspend", "AG"),
+    case("POST /api/v1/stacks/{stack_id}/resume", "AG"),
+    case("POST /api/v1/stacks/{stack_id}/reconcile", "AG"),
+    case("POST /api/v1/stacks/{stack_id}/approve", "AG"),
+    sends(
+        "POST /api/v1/stacks/{stack_id}/diffs",
+        "AG",
+        |_| json!({ "yaml_content": manifest("new") }),
+    ),
+    case("GET /api/v1/stacks/{stack_id}/diffs/{diff_id}", "ARG"),
     case("GET /api/v1/stacks/{stack_id}/deployment-objects", "ARG"),
     sends(
         "POST /api/v1/stacks/{stack_id}/deployment-objects",
@@ -165,6 +181,8 @@ const CASES: &[Case] = &[
     case("GET /api/v1/agent-events", "AR"),
     case("GET /api/v1/agent-events/{event_id}", "AR"),
     case("GET /api/v1/fleet", "AR"),
+    // A generator may ask for a stack of its own: see control.rs.
+    case("GET /api/v1/drift", "ARSs"),
     case("GET /api/v1/webhooks", "AR"),
     sends(
         "POST /api/v1/webhooks",
@@ -197,6 +215,7 @@ struct Ids {
     event: String,
     webhook: String,
     delivery: String,
+    diff: String,
 }
 
 /// One of everything, and a key for every role.
@@ -259,6 +278,10 @@ impl Scene {
         .unwrap();
         let webhook = world.admin.webhook_create(&hook).await.unwrap().webhook;
         let delivery = world.admin.webhook_test(webhook.id).await.unwrap();
+        let diff = NewDiff {
+            yaml_content: manifest("two"),
+        };
+        let diff = owner.client.diff_create(stack.id, &diff).await.unwrap();
         Ids {
             key: String::new(),
             generator: owner.id.to_string(),
@@ -269,6 +292,7 @@ impl Scene {
             event: events.items[0].id.to_string(),
             webhook: webhook.id.to_string(),
             delivery: delivery.id.to_string(),
+            diff: diff.id.to_string(),
         }
     }
 
@@ -299,6 +323,7 @@ impl Scene {
             ("{event_id}", &ids.event),
             ("{webhook_id}", &ids.webhook),
             ("{delivery_id}", &ids.delivery),
+            ("{diff_id}", &ids.diff),
             ("{checksum}", &ids.checksum),
             ("{label}", &"here".to_owned()),
             ("{key}", &"none".to_owned()),

@@ -364,13 +364,7 @@ async fn an_agent_reports_only_on_what_it_was_given() {
     let agent = world.agent("edge", &[&shop]).await;
     let stack = bank.stack("vault").await;
     let object = bank.submit(stack.id, "one").await;
-    let event = evenkeel_api::NewEvent {
-        agent_id: None,
-        deployment_object_id: object.id,
-        event_type: "DEPLOY".to_owned(),
-        status: EventStatus::Success,
-        message: None,
-    };
+    let event = evenkeel_api::NewEvent::of(object.id, EventStatus::Success);
     let refused = agent
         .client
         .event_record(agent.id, &event)
@@ -382,13 +376,8 @@ async fn an_agent_reports_only_on_what_it_was_given() {
     );
     let refused = agent.client.deployment_get(object.id).await.unwrap_err();
     assert_eq!(refused.code(), Some("agent_not_associated"));
-    let report = ReportedHealth {
-        id: object.id,
-        status: HealthStatus::Failing,
-        summary: None,
-        drift: None,
-        checked_at: jiff::Timestamp::UNIX_EPOCH,
-    };
+    let seen = jiff::Timestamp::UNIX_EPOCH;
+    let report = ReportedHealth::of(object.id, HealthStatus::Failing, seen);
     let report = HealthReport {
         deployment_objects: vec![report],
     };
@@ -436,12 +425,11 @@ async fn the_fleet_overview_tells_how_each_agent_is_doing() {
     }
     agent.reports(objects[0].id, EventStatus::Success).await;
     agent.reports(objects[1].id, EventStatus::Failure).await;
+    let seen = "2026-01-01T00:00:00Z".parse().unwrap();
     let report = ReportedHealth {
-        id: objects[0].id,
-        status: HealthStatus::Degraded,
         summary: Some(json!({ "pods": 1 })),
         drift: Some("data.text".to_owned()),
-        checked_at: "2026-01-01T00:00:00Z".parse().unwrap(),
+        ..ReportedHealth::of(objects[0].id, HealthStatus::Degraded, seen)
     };
     let report = HealthReport {
         deployment_objects: vec![report],
@@ -450,6 +438,8 @@ async fn the_fleet_overview_tells_how_each_agent_is_doing() {
     let beat = evenkeel_api::Heartbeat {
         k8s_reachable: Some(true),
         k8s_api_latency_ms: Some(7),
+        agent_version: Some("0.1.0".to_owned()),
+        kubernetes_version: Some("v1.36.4".to_owned()),
     };
     agent.client.agent_heartbeat(agent.id, &beat).await.unwrap();
     let seen = world.admin.fleet().await.unwrap().remove(0);
@@ -489,10 +479,7 @@ async fn a_wait_ends_when_an_agent_is_started() {
         ..AgentUpdate::default()
     };
     world.admin.agent_update(agent.id, &paused).await.unwrap();
-    let new = NewDeployment {
-        yaml_content: crate::world::manifest("x"),
-        ..Default::default()
-    };
+    let new = NewDeployment::of(crate::world::manifest("x"));
     shop.client
         .deployment_create(stack.id, &new, &Submit::default())
         .await

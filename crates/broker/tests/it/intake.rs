@@ -8,10 +8,7 @@ use serde_json::json;
 use crate::world::{World, manifest};
 
 fn yaml(text: &str) -> NewDeployment {
-    NewDeployment {
-        yaml_content: text.to_owned(),
-        is_deletion_marker: false,
-    }
+    NewDeployment::of(text)
 }
 
 #[tokio::test]
@@ -205,8 +202,8 @@ async fn a_deletion_marker_on_a_living_stack_is_served_until_confirmed() {
     shop.client.target_create(agent.id, stack.id).await.unwrap();
     shop.submit(stack.id, "1").await;
     let marker = NewDeployment {
-        yaml_content: String::new(),
         is_deletion_marker: true,
+        ..NewDeployment::default()
     };
     let marker = shop
         .client

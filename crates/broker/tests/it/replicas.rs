@@ -145,10 +145,7 @@ async fn nothing_acknowledged_is_lost_when_a_broker_is_killed_under_load() {
         let mut kept = Vec::new();
         for number in 0..60 {
             let text = manifest(&format!("{name}-{number}"));
-            let new = evenkeel_api::NewDeployment {
-                yaml_content: text,
-                is_deletion_marker: false,
-            };
+            let new = evenkeel_api::NewDeployment::of(text);
             match client
                 .deployment_create(stack.id, &new, &Default::default())
                 .await

@@ -145,10 +145,7 @@ impl Tenant {
     }
 
     pub(crate) async fn submit(&self, stack: StackId, text: &str) -> DeploymentObject {
-        let new = NewDeployment {
-            yaml_content: manifest(text),
-            is_deletion_marker: false,
-        };
+        let new = NewDeployment::of(manifest(text));
         self.client
             .deployment_create(stack, &new, &Submit::default())
             .await
@@ -196,11 +193,8 @@ impl TestAgent {
 
     pub(crate) async fn reports(&self, object: DeploymentId, status: EventStatus) {
         let event = NewEvent {
-            agent_id: Some(self.id),
-            deployment_object_id: object,
-            event_type: "DEPLOY".to_owned(),
-            status,
             message: (status == EventStatus::Failure).then(|| "no room".to_owned()),
+            ..NewEvent::of(object, status)
         };
         self.client.event_record(self.id, &event).await.unwrap();
     }

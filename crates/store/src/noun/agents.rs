@@ -141,6 +141,8 @@ async fn create(
         k8s_reachable: None,
         k8s_api_latency_ms: None,
         k8s_reported_at: None,
+        agent_version: None,
+        kubernetes_version: None,
     };
     insert(tx, &agent).await?;
     for generator in new.generators {
@@ -199,6 +201,8 @@ async fn delete(tx: &mut Transaction, by: &Actor, id: AgentId) -> Result<()> {
     for forget in [
         "DELETE FROM assignments WHERE agent_id = $1",
         "DELETE FROM deployment_health WHERE agent_id = $1",
+        "DELETE FROM drift_records WHERE agent_id = $1",
+        "DELETE FROM diff_answers WHERE agent_id = $1",
         "DELETE FROM targets WHERE agent_id = $1",
         "DELETE FROM registrations WHERE agent_id = $1",
         "DELETE FROM agent_labels WHERE owner_id = $1",
@@ -241,5 +245,7 @@ fn agent(row: &Row) -> Result<Agent> {
         k8s_reachable: row.get("k8s_reachable")?,
         k8s_api_latency_ms: row.get("k8s_api_latency_ms")?,
         k8s_reported_at: row.get("k8s_reported_at")?,
+        agent_version: row.get("agent_version")?,
+        kubernetes_version: row.get("kubernetes_version")?,
     })
 }

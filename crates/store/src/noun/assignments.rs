@@ -11,7 +11,7 @@ use evenkeel_model::{
 };
 use uuid::Uuid;
 
-use super::deployments;
+use super::{control, deployments};
 use crate::Result;
 use crate::database::Database;
 use crate::feed;
@@ -185,7 +185,7 @@ async fn serve_regained(tx: &mut Transaction, scope: Scope) -> Result<()> {
     let query = scoped!(
         scope,
         "UPDATE assignments SET order_kind = 'serve', order_sequence_id = NULL, \
-             ordered_at = $3, attempts = 0, last_error = NULL \
+             ordered_at = $3, attempts = 0, last_error = NULL, waiting = NULL \
          WHERE order_kind = 'release' AND ",
         in "assignments",
         "AND EXISTS (SELECT 1 FROM membership m \
@@ -215,7 +215,7 @@ async fn release(tx: &mut Transaction, scope: Scope, tombstone: SequenceId) -> R
     let query = scoped!(
         scope,
         "UPDATE assignments SET order_kind = 'release', order_sequence_id = $4, \
-             ordered_at = $3, attempts = 0, last_error = NULL \
+             ordered_at = $3, attempts = 0, last_error = NULL, waiting = NULL \
          WHERE order_kind = 'serve' AND ",
         in "assignments",
         "AND NOT EXISTS (SELECT 1 FROM membership m \
@@ -233,7 +233,7 @@ pub(super) async fn order_deletion(
 ) -> Result<()> {
     let query = sql(
         "UPDATE assignments SET order_kind = 'delete', order_sequence_id = $2, \
-             ordered_at = $3, attempts = 0, last_error = NULL \
+             ordered_at = $3, attempts = 0, last_error = NULL, waiting = NULL \
          WHERE stack_id = $1",
     )
     .bind(&stack)
@@ -244,10 +244,16 @@ pub(super) async fn order_deletion(
 
 /// The agent has confirmed that the stack is gone.
 pub(super) async fn end(tx: &mut Transaction, assignment: &Assignment) -> Result<()> {
-    let query = sql("DELETE FROM assignments WHERE agent_id = $1 AND stack_id = $2")
-        .bind(&assignment.agent_id)
-        .bind(&assignment.stack_id);
-    tx.run(query).await.map(drop)
+    for forget in [
+        "DELETE FROM drift_records WHERE agent_id = $1 AND stack_id = $2",
+        "DELETE FROM assignments WHERE agent_id = $1 AND stack_id = $2",
+    ] {
+        let query = sql(forget)
+            .bind(&assignment.agent_id)
+            .bind(&assignment.stack_id);
+        tx.run(query).await?;
+    }
+    Ok(())
 }
 
 /// Keeps what the agent said.
@@ -258,7 +264,7 @@ pub(super) async fn observe(
 ) -> Result<()> {
     let query = sql(
         "UPDATE assignments SET applied = $3, attempted = $4, attempts = $5, \
-             last_error = $6, reported_at = $7, health = $8, drift = $9 \
+             last_error = $6, reported_at = $7, health = $8, drift = $9, waiting = $10 \
          WHERE agent_id = $1 AND stack_id = $2",
     )
     .bind(&assignment.agent_id)
@@ -269,17 +275,20 @@ pub(super) async fn observe(
     .bind(&seen.last_error)
     .bind(&seen.reported_at)
     .bind(&seen.health)
-    .bind(&seen.drift);
+    .bind(&seen.drift)
+    .bind(&seen.waiting);
     tx.run(query).await.map(drop)
 }
 
-fn assignment(row: &Row) -> Result<Assignment> {
+pub(super) fn assignment(row: &Row) -> Result<Assignment> {
     Ok(Assignment {
         agent_id: row.get("agent_id")?,
         stack_id: row.get("stack_id")?,
         order: row.get("order_kind")?,
         ordered_at: row.get("ordered_at")?,
         wanted: wanted(row)?,
+        control: control::read(row)?,
+        asked: row.get("asked")?,
         observed: observed(row)?,
     })
 }
@@ -295,6 +304,7 @@ fn wanted(row: &Row) -> Result<Option<ObjectRef>> {
         kind: row.get("kind")?,
         yaml_checksum: row.get("yaml_checksum")?,
         submitted_at: row.get("submitted_at")?,
+        take_from: row.json("take_from")?,
     }))
 }
 
@@ -307,5 +317,6 @@ fn observed(row: &Row) -> Result<Observed> {
         reported_at: row.get("reported_at")?,
         health: row.get("health")?,
         drift: row.get("drift")?,
+        waiting: row.get("waiting")?,
     })
 }

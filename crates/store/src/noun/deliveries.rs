@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use evenkeel_model::{
-    Attempt, Delivery, DeliveryId, DeliveryStatus, FleetEvent, Page, Paging, Webhook, WebhookId,
+    Action, Actor, Attempt, Delivery, DeliveryId, DeliveryStatus, FleetEvent, Page, Paging,
+    Webhook, WebhookId,
 };
 use futures::FutureExt;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::webhooks;
+use super::{audit, webhooks};
 use crate::database::Database;
 use crate::page::{self, From};
 use crate::sql::{Row, sql};
@@ -48,10 +49,15 @@ pub trait Deliveries {
     ) -> Result<Delivery>;
 
     /// Puts a delivery that was given up, or succeeded, at the end of its queue again.
-    async fn delivery_replay(&self, id: DeliveryId) -> Result<Delivery>;
+    async fn delivery_replay(&self, by: &Actor, id: DeliveryId) -> Result<Delivery>;
 
     /// Queues an event for one subscription only, to try it out.
-    async fn delivery_test(&self, webhook: WebhookId, event: FleetEvent) -> Result<Delivery>;
+    async fn delivery_test(
+        &self,
+        by: &Actor,
+        webhook: WebhookId,
+        event: FleetEvent,
+    ) -> Result<Delivery>;
 
     /// One delivery.
     async fn delivery_get(&self, id: DeliveryId) -> Result<Option<Delivery>>;
@@ -84,13 +90,20 @@ impl Deliveries for Database {
             .await
     }
 
-    async fn delivery_replay(&self, id: DeliveryId) -> Result<Delivery> {
-        self.write(move |tx| async move { replay(tx, id).await }.boxed())
+    async fn delivery_replay(&self, by: &Actor, id: DeliveryId) -> Result<Delivery> {
+        let by = by.clone();
+        self.write(move |tx| async move { replay(tx, &by, id).await }.boxed())
             .await
     }
 
-    async fn delivery_test(&self, webhook: WebhookId, event: FleetEvent) -> Result<Delivery> {
-        self.write(move |tx| async move { test(tx, webhook, event).await }.boxed())
+    async fn delivery_test(
+        &self,
+        by: &Actor,
+        webhook: WebhookId,
+        event: FleetEvent,
+    ) -> Result<Delivery> {
+        let by = by.clone();
+        self.write(move |tx| async move { test(tx, &by, webhook, event).await }.boxed())
             .await
     }
 
@@ -203,7 +216,7 @@ async fn finish(
     Ok(delivery)
 }
 
-async fn replay(tx: &mut Transaction, id: DeliveryId) -> Result<Delivery> {
+async fn replay(tx: &mut Transaction, by: &Actor, id: DeliveryId) -> Result<Delivery> {
     let old = require(tx, id).await?;
     if old.status == DeliveryStatus::Pending {
         return Ok(old);
@@ -217,17 +230,36 @@ async fn replay(tx: &mut Transaction, id: DeliveryId) -> Result<Delivery> {
         ..old
     };
     update(tx, &delivery).await?;
+    note(tx, by, Action::DeliveryReplayed, &delivery).await?;
     Ok(delivery)
 }
 
-async fn test(tx: &mut Transaction, webhook: WebhookId, event: FleetEvent) -> Result<Delivery> {
+async fn test(
+    tx: &mut Transaction,
+    by: &Actor,
+    webhook: WebhookId,
+    event: FleetEvent,
+) -> Result<Delivery> {
     webhooks::require(tx, webhook).await?;
     let event_id: Uuid = tx.id();
     let data = json!({ "test": true, "webhook_id": webhook });
     let payload: Value =
         json!({ "id": event_id, "event_type": event, "timestamp": tx.now(), "data": data });
     let id = webhooks::enqueue(tx, webhook, event, event_id, &payload).await?;
-    require(tx, id).await
+    let delivery = require(tx, id).await?;
+    note(tx, by, Action::WebhookTested, &delivery).await?;
+    Ok(delivery)
+}
+
+/// Deliveries are no part of anybody's cache: a line in the audit log is all.
+async fn note(tx: &mut Transaction, by: &Actor, action: Action, delivery: &Delivery) -> Result<()> {
+    let details = json!({
+        "delivery_id": delivery.id,
+        "webhook_id": delivery.webhook_id,
+        "event_type": delivery.event_type,
+    });
+    let webhook = Some(delivery.webhook_id.0);
+    audit::insert(tx, by, action, webhook, Some(&details)).await
 }
 
 async fn require(tx: &mut Transaction, id: DeliveryId) -> Result<Delivery> {

@@ -125,12 +125,13 @@ async fn submit(tx: &mut Transaction, by: &Actor, new: NewRevision) -> Result<Su
         });
     }
     check_newest(&stack, &new)?;
+    check_takeover(tx, &stack, &new).await?;
     let kind = if new.is_deletion_marker {
         ObjectKind::Deletion
     } else {
         ObjectKind::Revision
     };
-    let object = append(tx, stack.id, kind, &new.yaml_content, new.idempotency_key).await?;
+    let object = append(tx, kind, new).await?;
     let query = sql("UPDATE stacks SET newest_sequence_id = $2 WHERE id = $1")
         .bind(&stack.id)
         .bind(&object.sequence_id);
@@ -155,7 +156,8 @@ async fn submitted_before(tx: &mut Transaction, new: &NewRevision) -> Result<Opt
         return Ok(None);
     };
     let same = earlier.yaml_checksum == Checksum::of(&new.yaml_content)
-        && earlier.kind.removes() == new.is_deletion_marker;
+        && earlier.kind.removes() == new.is_deletion_marker
+        && earlier.take_from == new.take_from;
     if same {
         Ok(Some(earlier))
     } else {
@@ -177,40 +179,53 @@ fn check_newest(stack: &Stack, new: &NewRevision) -> Result<()> {
     }
 }
 
+/// Objects can be taken over from other stacks of the same generator only.
+async fn check_takeover(tx: &mut Transaction, stack: &Stack, new: &NewRevision) -> Result<()> {
+    for &from in &new.take_from {
+        let other = stacks::refer(tx, from, "deployment_objects_take_from_fkey").await?;
+        if from == stack.id || other.generator_id != stack.generator_id {
+            return Err(Error::NoTakeover {
+                stack: stack.id,
+                from,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Appends an object that asks agents to remove the stack.
 pub(super) async fn append_removal(
     tx: &mut Transaction,
     stack: StackId,
     kind: ObjectKind,
 ) -> Result<SequenceId> {
-    Ok(append(tx, stack, kind, "", None).await?.sequence_id)
+    Ok(append(tx, kind, NewRevision::of(stack, ""))
+        .await?
+        .sequence_id)
 }
 
-async fn append(
-    tx: &mut Transaction,
-    stack_id: StackId,
-    kind: ObjectKind,
-    text: &str,
-    idempotency_key: Option<String>,
-) -> Result<ObjectRef> {
+async fn append(tx: &mut Transaction, kind: ObjectKind, new: NewRevision) -> Result<ObjectRef> {
     let object = ObjectRef {
         id: tx.id(),
         sequence_id: tx.sequence(),
-        stack_id,
+        stack_id: new.stack_id,
         kind,
-        yaml_checksum: keep_manifest(tx, text).await?,
+        yaml_checksum: keep_manifest(tx, &new.yaml_content).await?,
         submitted_at: tx.now(),
+        take_from: new.take_from,
     };
     let query = sql("INSERT INTO deployment_objects \
-         (sequence_id, id, stack_id, kind, yaml_checksum, submitted_at, idempotency_key) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)")
+         (sequence_id, id, stack_id, kind, yaml_checksum, submitted_at, idempotency_key, \
+          take_from) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
     .bind(&object.sequence_id)
     .bind(&object.id)
-    .bind(&stack_id)
+    .bind(&object.stack_id)
     .bind(&kind)
     .bind(&object.yaml_checksum)
     .bind(&object.submitted_at)
-    .bind(&idempotency_key);
+    .bind(&new.idempotency_key)
+    .json(&object.take_from);
     tx.run(query).await?;
     Ok(object)
 }
@@ -268,6 +283,7 @@ fn object(row: &Row) -> Result<ObjectRef> {
         kind: row.get("kind")?,
         yaml_checksum: row.get("yaml_checksum")?,
         submitted_at: row.get("submitted_at")?,
+        take_from: row.json("take_from")?,
     })
 }
 
@@ -279,8 +295,13 @@ fn whole(row: &Row) -> Result<DeploymentObject> {
 }
 
 fn content(row: &Row) -> Result<String> {
-    String::from_utf8(row.get("content")?).map_err(|error| Error::Unreadable {
-        column: "content".into(),
+    text(row, "content")
+}
+
+/// A text that is kept as its bytes.
+pub(super) fn text(row: &Row, column: &str) -> Result<String> {
+    String::from_utf8(row.get(column)?).map_err(|error| Error::Unreadable {
+        column: column.to_owned(),
         source: Arc::new(error),
     })
 }

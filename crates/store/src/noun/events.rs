@@ -100,6 +100,9 @@ const fn listing(filter: EventFilter) -> &'static str {
 
 async fn record(tx: &mut Transaction, new: NewEvent) -> Result<AgentEvent> {
     agents::require(tx, new.agent_id).await?;
+    if let Some(event) = recorded_before(tx, &new).await? {
+        return Ok(event);
+    }
     let constraint = "agent_events_deployment_object_id_fkey";
     let object = deployments::refer(tx, new.deployment_object_id, constraint).await?;
     let assignment = assignments::find(tx, new.agent_id, object.stack_id).await?;
@@ -117,6 +120,24 @@ async fn record(tx: &mut Transaction, new: NewEvent) -> Result<AgentEvent> {
     Ok(event)
 }
 
+/// The event that the agent named so earlier; told twice, it happened once.
+async fn recorded_before(tx: &mut Transaction, new: &NewEvent) -> Result<Option<AgentEvent>> {
+    let Some(id) = new.id else {
+        return Ok(None);
+    };
+    let query = sql("SELECT * FROM agent_events WHERE id = $1").bind(&id);
+    let earlier = tx.one(query).await?.as_ref().map(event).transpose()?;
+    let same = |event: &AgentEvent| {
+        event.agent_id == new.agent_id && event.deployment_object_id == new.deployment_object_id
+    };
+    match earlier {
+        Some(event) if !same(&event) => Err(Error::Conflict {
+            constraint: "agent_events_id_key".to_owned(),
+        }),
+        earlier => Ok(earlier),
+    }
+}
+
 /// An agent that got no answer reports again, perhaps after its word ended the assignment.
 async fn reported_before(tx: &mut Transaction, new: &NewEvent) -> Result<bool> {
     let query = sql("SELECT 1 FROM agent_events \
@@ -128,19 +149,23 @@ async fn reported_before(tx: &mut Transaction, new: &NewEvent) -> Result<bool> {
 
 async fn insert(tx: &mut Transaction, new: NewEvent, object: &ObjectRef) -> Result<AgentEvent> {
     let event = AgentEvent {
-        id: tx.id(),
+        id: new.id.unwrap_or_else(|| tx.id()),
         created_at: tx.now(),
         agent_id: new.agent_id,
         deployment_object_id: new.deployment_object_id,
         event_type: new.event_type,
         status: new.status,
         message: new.message,
+        attempted_at: new.attempted_at,
+        changes: new.changes,
+        change_counts: new.change_counts,
     };
     let position = tx.position();
     let query = sql(
         "INSERT INTO agent_events (id, position, created_at, agent_id, \
-             deployment_object_id, stack_id, event_type, status, message) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+             deployment_object_id, stack_id, event_type, status, message, attempted_at, \
+             changes, change_counts) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
     .bind(&event.id)
     .bind(&position)
@@ -150,7 +175,10 @@ async fn insert(tx: &mut Transaction, new: NewEvent, object: &ObjectRef) -> Resu
     .bind(&object.stack_id)
     .bind(&event.event_type)
     .bind(&event.status)
-    .bind(&event.message);
+    .bind(&event.message)
+    .bind(&event.attempted_at)
+    .json(&event.changes)
+    .json(&event.change_counts);
     tx.run(query).await?;
     Ok(event)
 }
@@ -192,6 +220,7 @@ fn succeeded(assignment: &Assignment, object: &ObjectRef, at: Timestamp) -> Obse
         reported_at: Some(at),
         health: old.health.filter(|_| old.applied == applied),
         drift: None,
+        waiting: None,
     }
 }
 
@@ -242,5 +271,8 @@ fn event(row: &Row) -> Result<AgentEvent> {
         event_type: row.get("event_type")?,
         status: row.get("status")?,
         message: row.get("message")?,
+        attempted_at: row.get("attempted_at")?,
+        changes: row.json("changes")?,
+        change_counts: row.json("change_counts")?,
     })
 }

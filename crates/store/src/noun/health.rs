@@ -2,11 +2,13 @@
 
 use async_trait::async_trait;
 use evenkeel_model::{
-    AgentId, DeploymentHealth, DeploymentId, ObjectRef, Observed, Report, StackId, Subject,
+    AgentId, Assignment, DeploymentHealth, DeploymentId, FleetEvent, ObjectRef, Observed, Report,
+    StackId, Subject,
 };
 use futures::FutureExt;
+use serde_json::json;
 
-use super::{agents, assignments, deployments};
+use super::{agents, assignments, deployments, drift};
 use crate::database::Database;
 use crate::sql::{Row, sql};
 use crate::transaction::Transaction;
@@ -73,18 +75,23 @@ async fn keep(
         agent,
         stack: object.stack_id,
     })?;
+    drift::keep(tx, agent, object.stack_id, &report.drift_records).await?;
     if !upsert(tx, agent, report).await? || assignment.desired() != Some(object.sequence_id) {
         return Ok(());
     }
     let seen = Observed {
         health: Some(report.status),
         drift: report.drift.clone(),
+        waiting: report.waiting.clone(),
         ..assignment.observed.clone()
     };
     if seen == assignment.observed {
         return Ok(());
     }
     assignments::observe(tx, &assignment, &seen).await?;
+    if assignment.observed.waiting.is_none() && seen.waiting.is_some() {
+        announce_waiting(tx, &assignment, &seen).await?;
+    }
     tx.changed(Subject::Assignment {
         agent_id: agent,
         stack_id: object.stack_id,
@@ -92,19 +99,41 @@ async fn keep(
     .await
 }
 
+async fn announce_waiting(
+    tx: &mut Transaction,
+    assignment: &Assignment,
+    seen: &Observed,
+) -> Result<()> {
+    let (agent_id, stack_id) = (assignment.agent_id, assignment.stack_id);
+    let data = json!({
+        "agent_id": agent_id,
+        "stack_id": stack_id,
+        "sequence_id": assignment.desired(),
+        "waiting": seen.waiting,
+    });
+    tx.announce(
+        FleetEvent::StackWaiting,
+        Some(agent_id),
+        Some(stack_id),
+        data,
+    )
+    .await
+}
+
 async fn upsert(tx: &mut Transaction, agent: AgentId, report: &Report) -> Result<bool> {
     let query = sql("INSERT INTO deployment_health \
-             (agent_id, deployment_object_id, status, summary, checked_at) \
-         VALUES ($1, $2, $3, $4, $5) \
+             (agent_id, deployment_object_id, status, summary, checked_at, objects) \
+         VALUES ($1, $2, $3, $4, $5, $6) \
          ON CONFLICT (agent_id, deployment_object_id) DO UPDATE \
              SET status = excluded.status, summary = excluded.summary, \
-                 checked_at = excluded.checked_at \
+                 checked_at = excluded.checked_at, objects = excluded.objects \
              WHERE deployment_health.checked_at <= excluded.checked_at")
     .bind(&agent)
     .bind(&report.deployment_object_id)
     .bind(&report.status)
     .bind(&report.summary)
-    .bind(&report.checked_at);
+    .bind(&report.checked_at)
+    .json(&report.objects);
     Ok(tx.run(query).await? > 0)
 }
 
@@ -114,6 +143,7 @@ fn health(row: &Row) -> Result<DeploymentHealth> {
         deployment_object_id: row.get("deployment_object_id")?,
         status: row.get("status")?,
         summary: row.get("summary")?,
+        objects: row.json("objects")?,
         checked_at: row.get("checked_at")?,
     })
 }

@@ -32,13 +32,17 @@ async fn record(tx: &mut Transaction, beats: &[Heartbeat]) -> Result<()> {
         let query = sql("UPDATE agents SET last_heartbeat = $2, \
                  k8s_reachable = COALESCE($3, k8s_reachable), \
                  k8s_api_latency_ms = COALESCE($4, k8s_api_latency_ms), \
-                 k8s_reported_at = COALESCE($5, k8s_reported_at) \
+                 k8s_reported_at = COALESCE($5, k8s_reported_at), \
+                 agent_version = COALESCE($6, agent_version), \
+                 kubernetes_version = COALESCE($7, kubernetes_version) \
              WHERE id = $1 AND (last_heartbeat IS NULL OR last_heartbeat < $2)")
         .bind(&beat.agent_id)
         .bind(&beat.at)
         .bind(&beat.k8s_reachable)
         .bind(&beat.k8s_api_latency_ms)
-        .bind(&reported_at);
+        .bind(&reported_at)
+        .bind(&beat.agent_version)
+        .bind(&beat.kubernetes_version);
         tx.run(query).await?;
     }
     Ok(())

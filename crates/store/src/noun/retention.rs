@@ -17,6 +17,8 @@ pub enum Expendable {
     Audit,
     /// Deliveries that succeeded or were given up.
     Deliveries,
+    /// Questions to the clusters that nobody waits for any more.
+    Diffs,
     /// Changes; a broker that slept longer loads everything again.
     Changes,
 }
@@ -52,6 +54,10 @@ const fn statement(what: Expendable) -> &'static str {
             "DELETE FROM webhook_deliveries WHERE id IN \
              (SELECT id FROM webhook_deliveries WHERE completed_at < $1 \
               ORDER BY completed_at LIMIT $2)"
+        }
+        Expendable::Diffs => {
+            "DELETE FROM diffs WHERE id IN \
+             (SELECT id FROM diffs WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)"
         }
         // By number, not by time: what remains must have no holes even if a clock went back.
         Expendable::Changes => {

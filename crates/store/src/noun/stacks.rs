@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use evenkeel_model::{
-    Action, Actor, GeneratorId, Label, Name, NewStack, ObjectKind, Page, Paging, Stack, StackId,
-    StackUpdate, Subject,
+    Action, Actor, Control, GeneratorId, Label, Name, NewStack, ObjectKind, Page, Paging, Stack,
+    StackId, StackUpdate, Subject,
 };
 use futures::FutureExt;
 use serde_json::json;
 
-use super::{assignments, deployments, generators};
+use super::{assignments, control, deployments, generators};
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::page::{self, From};
@@ -36,6 +36,9 @@ pub trait Stacks {
     /// The stack, unless it is deleted.
     async fn stack_get(&self, id: StackId) -> Result<Option<Stack>>;
 
+    /// The stack, also if it is deleted: agents may still be busy removing it.
+    async fn stack_recall(&self, id: StackId) -> Result<Option<Stack>>;
+
     /// The stacks that are not deleted, oldest first.
     async fn stack_list(&self, filter: StackFilter, paging: Paging) -> Result<Page<Stack>>;
 
@@ -57,6 +60,11 @@ impl Stacks for Database {
 
     async fn stack_get(&self, id: StackId) -> Result<Option<Stack>> {
         let query = sql("SELECT * FROM stacks WHERE id = $1 AND deleted_at IS NULL").bind(&id);
+        self.one(query, stack).await
+    }
+
+    async fn stack_recall(&self, id: StackId) -> Result<Option<Stack>> {
+        let query = sql("SELECT * FROM stacks WHERE id = $1").bind(&id);
         self.one(query, stack).await
     }
 
@@ -117,6 +125,13 @@ pub(super) async fn owned_by(tx: &mut Transaction, generator: GeneratorId) -> Re
         .collect()
 }
 
+/// The stack, which must have existed.
+pub(super) async fn recall(tx: &mut Transaction, id: StackId) -> Result<Stack> {
+    let query = sql("SELECT * FROM stacks WHERE id = $1").bind(&id);
+    let found = tx.one(query).await?.as_ref().map(stack).transpose()?;
+    found.ok_or_else(|| Error::not_found("stack", &id))
+}
+
 async fn find(tx: &mut Transaction, id: StackId) -> Result<Option<Stack>> {
     let query = sql("SELECT * FROM stacks WHERE id = $1 AND deleted_at IS NULL").bind(&id);
     tx.one(query).await?.as_ref().map(stack).transpose()
@@ -133,6 +148,7 @@ async fn create(tx: &mut Transaction, by: &Actor, new: NewStack) -> Result<Stack
         description: new.description,
         generator_id: new.generator_id,
         newest_sequence_id: None,
+        control: Control::default(),
     };
     let position = tx.position();
     let query = sql("INSERT INTO stacks \
@@ -192,11 +208,17 @@ pub(super) async fn delete(tx: &mut Transaction, by: &Actor, id: StackId) -> Res
     note(tx, by, Action::StackDeleted, &stack).await
 }
 
-async fn note(tx: &mut Transaction, by: &Actor, action: Action, stack: &Stack) -> Result<()> {
+pub(super) async fn note(
+    tx: &mut Transaction,
+    by: &Actor,
+    action: Action,
+    stack: &Stack,
+) -> Result<()> {
     let details = json!({
         "stack_id": stack.id,
         "name": stack.name,
         "generator_id": stack.generator_id,
+        "control": stack.control,
     });
     tx.record(
         by,
@@ -215,5 +237,6 @@ fn stack(row: &Row) -> Result<Stack> {
         description: row.get("description")?,
         generator_id: row.get("generator_id")?,
         newest_sequence_id: row.get("newest_sequence_id")?,
+        control: control::read(row)?,
     })
 }

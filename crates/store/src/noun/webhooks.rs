@@ -6,10 +6,7 @@ use evenkeel_model::{
     Webhook, WebhookId,
 };
 use futures::FutureExt;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::database::Database;
@@ -151,7 +148,7 @@ async fn create(tx: &mut Transaction, by: &Actor, settings: NewWebhook) -> Resul
              timeout_seconds, updated_at, created_at, position) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     );
-    let query = bind(query, &webhook)?
+    let query = bind(query, &webhook)
         .bind(&webhook.created_at)
         .bind(&position);
     tx.run(query).await?;
@@ -177,7 +174,7 @@ async fn change(
              enabled = $9, max_retries = $10, timeout_seconds = $11, updated_at = $12 \
          WHERE id = $1",
     );
-    tx.run(bind(query, &webhook)?).await?;
+    tx.run(bind(query, &webhook)).await?;
     note(tx, by, Action::WebhookUpdated, &webhook).await?;
     Ok(webhook)
 }
@@ -191,21 +188,21 @@ async fn delete(tx: &mut Transaction, by: &Actor, id: WebhookId) -> Result<()> {
     note(tx, by, Action::WebhookDeleted, &webhook).await
 }
 
-fn bind(query: Query, webhook: &Webhook) -> Result<Query> {
+fn bind(query: Query, webhook: &Webhook) -> Query {
     let settings = &webhook.settings;
-    Ok(query
+    query
         .bind(&webhook.id)
         .bind(&settings.name)
         .bind(&settings.sealed_url)
         .bind(&settings.sealed_auth_header)
         .bind(&settings.sealed_secret)
-        .bind(&to_json("event_types", &settings.event_types)?)
-        .bind(&to_json("filter", &settings.filter)?)
-        .bind(&to_json("target_labels", &settings.target_labels)?)
+        .json(&settings.event_types)
+        .json(&settings.filter)
+        .json(&settings.target_labels)
         .bind(&settings.enabled)
         .bind(&settings.max_retries)
         .bind(&settings.timeout_seconds)
-        .bind(&webhook.updated_at))
+        .bind(&webhook.updated_at)
 }
 
 async fn note(tx: &mut Transaction, by: &Actor, action: Action, webhook: &Webhook) -> Result<()> {
@@ -231,27 +228,12 @@ pub(super) fn webhook(row: &Row) -> Result<Webhook> {
             sealed_url: row.get("sealed_url")?,
             sealed_auth_header: row.get("sealed_auth_header")?,
             sealed_secret: row.get("sealed_secret")?,
-            event_types: from_json(row, "event_types")?,
-            filter: from_json(row, "filter")?,
-            target_labels: from_json(row, "target_labels")?,
+            event_types: row.json("event_types")?,
+            filter: row.json("filter")?,
+            target_labels: row.json("target_labels")?,
             enabled: row.get("enabled")?,
             max_retries: row.get("max_retries")?,
             timeout_seconds: row.get("timeout_seconds")?,
         },
     })
-}
-
-fn to_json(column: &str, value: &impl Serialize) -> Result<Value> {
-    serde_json::to_value(value).map_err(|error| unreadable(column, error))
-}
-
-fn from_json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
-    serde_json::from_value(row.get(column)?).map_err(|error| unreadable(column, error))
-}
-
-fn unreadable(column: &str, error: serde_json::Error) -> Error {
-    Error::Unreadable {
-        column: column.to_owned(),
-        source: Arc::new(error),
-    }
 }

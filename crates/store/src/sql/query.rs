@@ -1,12 +1,16 @@
 //! One SQL text with its values, and the rows that come back.
 
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Postgres, Row as _, Sqlite, Type, ValueRef};
 use uuid::Uuid;
 
 use super::Stored;
-use crate::Result;
+use crate::{Error, Result};
 
 /// A value on its way into the database. `None` is a null that knows its type.
 #[derive(Debug, Clone)]
@@ -39,6 +43,13 @@ impl Query {
         self.values.push(value.store());
         self
     }
+
+    /// Binds the next value as JSON text; what cannot be written is null.
+    pub(crate) fn json(mut self, value: &impl Serialize) -> Self {
+        let text = serde_json::to_string(value).ok();
+        self.values.push(Value::Text(text));
+        self
+    }
 }
 
 /// A row of either database.
@@ -52,6 +63,15 @@ impl Row {
     /// The value of a column.
     pub(crate) fn get<T: Stored>(&self, column: &str) -> Result<T> {
         T::load(self, column)
+    }
+
+    /// What a column holds as JSON text.
+    pub(crate) fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
+        let text = self.get::<String>(column)?;
+        serde_json::from_str(&text).map_err(|error| Error::Unreadable {
+            column: column.to_owned(),
+            source: Arc::new(error),
+        })
     }
 
     pub(super) fn is_null(&self, column: &str) -> Result<bool> {

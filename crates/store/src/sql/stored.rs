@@ -82,8 +82,8 @@ macro_rules! wrapped {
 
 wrapped! {
     Uuid: GeneratorId, AgentId, RegistrationId, StackId, DeploymentId, TargetId, EventId,
-        WebhookId, DeliveryId, AuditId, KeyId;
-    i64: SequenceId, ChangeNumber;
+        WebhookId, DeliveryId, AuditId, KeyId, DiffId;
+    i64: SequenceId, ChangeNumber, ReconcileToken;
     model::Checksum: KeyHash;
 }
 
@@ -106,7 +106,7 @@ macro_rules! written {
 
 written! {
     Name, Label, AnnotationKey, AnnotationValue, Checksum, AgentStatus, ObjectKind, Order,
-    EventStatus, HealthStatus, ActorKind, Action, FleetEvent, DeliveryStatus,
+    EventStatus, HealthStatus, ActorKind, Action, FleetEvent, DeliveryStatus, DriftMode,
 }
 
 fn parse<T: FromStr<Err: Display>>(column: &str, text: &str) -> Result<T> {

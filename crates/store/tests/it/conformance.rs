@@ -724,11 +724,9 @@ async fn health_is_kept_by_newest_word(w: World) {
     w.report(agent, &object, EventStatus::Success).await;
     let now = evenkeel_ambient::Clock::now(&w.clock);
     let report = |status, seconds: i64, drift: Option<&str>| Report {
-        deployment_object_id: object.id,
-        status,
         summary: Some(serde_json::json!({ "pods": 3 })),
         drift: drift.map(str::to_owned),
-        checked_at: now + SignedDuration::from_secs(seconds),
+        ..Report::of(object.id, status, now + SignedDuration::from_secs(seconds))
     };
     let degraded = report(HealthStatus::Degraded, 10, Some("replicas: 3 -> 5"));
     w.store.health_report(agent, vec![degraded]).await.unwrap();
@@ -760,6 +758,8 @@ async fn heartbeats_only_move_forward(w: World) {
         at: now + SignedDuration::from_secs(seconds),
         k8s_reachable: reachable,
         k8s_api_latency_ms: None,
+        agent_version: reachable.map(|_| "0.1.0".to_owned()),
+        kubernetes_version: None,
     };
     let beats = [beat(20, Some(true)), beat(10, Some(false)), beat(30, None)];
     w.store.heartbeats_record(&beats).await.unwrap();
@@ -769,6 +769,7 @@ async fn heartbeats_only_move_forward(w: World) {
         (agent.k8s_reachable, agent.k8s_reported_at),
         (Some(true), Some(beats[0].at))
     );
+    assert_eq!(agent.agent_version.as_deref(), Some("0.1.0"));
 }
 
 async fn every_change_is_audited_with_its_real_actor(w: World) {
@@ -1038,7 +1039,7 @@ async fn a_lost_lease_cannot_finish_a_delivery(w: World) {
         .unwrap()
         .id;
     w.store
-        .delivery_test(hook, FleetEvent::StackCreated)
+        .delivery_test(&w.by, hook, FleetEvent::StackCreated)
         .await
         .unwrap();
     let lease = Duration::from_secs(60);
@@ -1070,7 +1071,7 @@ async fn a_dead_delivery_can_be_replayed(w: World) {
         .id;
     let id = w
         .store
-        .delivery_test(hook, FleetEvent::StackCreated)
+        .delivery_test(&w.by, hook, FleetEvent::StackCreated)
         .await
         .unwrap()
         .id;
@@ -1086,7 +1087,7 @@ async fn a_dead_delivery_can_be_replayed(w: World) {
         (DeliveryStatus::Dead, true)
     );
     assert_eq!(w.store.deliveries_claim("a", lease, 1).await.unwrap(), []);
-    w.store.delivery_replay(id).await.unwrap();
+    w.store.delivery_replay(&w.by, id).await.unwrap();
     assert_eq!(
         w.store.deliveries_claim("a", lease, 1).await.unwrap()[0]
             .delivery

@@ -164,11 +164,8 @@ pub(crate) fn label(text: &str) -> Label {
 
 pub(crate) fn event(agent: AgentId, object: &ObjectRef, status: EventStatus) -> NewEvent {
     NewEvent {
-        agent_id: agent,
-        deployment_object_id: object.id,
-        event_type: "DEPLOY".to_owned(),
-        status,
         message: (status == EventStatus::Failure).then(|| "it broke".to_owned()),
+        ..NewEvent::of(agent, object.id, status)
     }
 }
 
