@@ -1,1 +1,29 @@
-//! Runs PostgreSQL as Database resources declare it.
+//! Runs PostgreSQL as `Database` resources declare it.
+//!
+//! A Database becomes a StatefulSet with its Services, settings and a disruption budget, all owned
+//! by it; a Secret that is made once; and volumes that outlive it unless people say otherwise. With
+//! several replicas the first server is the primary and the others are streaming standbys. There is
+//! no failover: when the primary is gone, the status says so until it is back.
+//!
+//! ```text
+//! Database ─▶ observe ─▶ credentials │ storage │ children │ roles ─▶ act ─▶ conditions
+//! ```
+//!
+//! Read in this order: [`resource`] and [`status`] (what people see), [`names`], [`children`] (what
+//! a Database becomes, with the start script), [`credentials`] and [`storage`] (what must never be
+//! lost; [`passwords`] talks to the server), [`roles`], [`verdict`].
+
+pub mod children;
+pub mod credentials;
+pub mod names;
+pub mod passwords;
+pub mod quantity;
+pub mod resource;
+pub mod roles;
+pub mod status;
+pub mod storage;
+pub mod verdict;
+
+pub use children::Children;
+pub use resource::{Database, DatabaseSpec};
+pub use status::{DatabaseStatus, Phase};

@@ -1,9 +1,9 @@
 //! A private PostgreSQL, from the machine's own packages.
 
+mod programs;
+
 use std::ffi::OsString;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::Output;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -13,6 +13,9 @@ use tokio::sync::OnceCell;
 
 use crate::environment;
 use crate::process::{Guarded, Nest, ProcessError, StopSignal, free_port};
+
+pub use programs::{Programs, Running};
+use programs::{ServerUser, find_binaries, run};
 
 /// Why there is no PostgreSQL for a test.
 #[derive(Debug, Error)]
@@ -145,81 +148,6 @@ fn with_database(url: &str, name: &str) -> String {
     format!("{server}/{name}{suffix}")
 }
 
-/// The newest version that is installed.
-fn find_binaries() -> Option<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
-    versions
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let version: u32 = entry.file_name().to_str()?.parse().ok()?;
-            let binaries = entry.path().join("bin");
-            binaries
-                .join("initdb")
-                .exists()
-                .then_some((version, binaries))
-        })
-        .max()
-        .map(|(_, binaries)| binaries)
-}
-
-/// Who runs the server. PostgreSQL refuses to run as root.
-#[derive(Debug)]
-enum ServerUser {
-    Ourselves,
-    Other { user: u32, group: u32 },
-}
-
-impl ServerUser {
-    /// Whoever owns a directory that we have just made is who we are.
-    async fn find(made_by_us: &Path) -> Result<Self, PostgresError> {
-        if std::fs::metadata(made_by_us)?.uid() != 0 {
-            return Ok(Self::Ourselves);
-        }
-        match Self::by_name("postgres").await {
-            Ok(user) => Ok(user),
-            Err(_) => Self::by_name("nobody").await,
-        }
-    }
-
-    async fn by_name(name: &str) -> Result<Self, PostgresError> {
-        let user = number(&run(Command::new("id").args(["-u", name])).await?);
-        let group = number(&run(Command::new("id").args(["-g", name])).await?);
-        match (user, group) {
-            (Some(user), Some(group)) => Ok(Self::Other { user, group }),
-            _ => Err(PostgresError::Tool {
-                program: "id".into(),
-                output: "no number".into(),
-            }),
-        }
-    }
-
-    /// Makes the server's directory theirs, and the one above passable.
-    fn take(&self, nest: &Path, room: &Path) -> Result<(), PostgresError> {
-        if let Self::Other { user, group } = self {
-            std::fs::set_permissions(nest, std::fs::Permissions::from_mode(0o711))?;
-            chown(room, Some(*user), Some(*group))?;
-        }
-        Ok(())
-    }
-
-    /// What to put before a command so that it runs as this user.
-    fn prefix(&self) -> Vec<OsString> {
-        match self {
-            Self::Ourselves => Vec::new(),
-            Self::Other { user, group } => {
-                let (user, group) = (format!("--reuid={user}"), format!("--regid={group}"));
-                ["setpriv", &user, &group, "--clear-groups"]
-                    .map(OsString::from)
-                    .to_vec()
-            }
-        }
-    }
-}
-
-fn number(output: &Output) -> Option<u32> {
-    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
-}
-
 async fn init_database(
     binaries: &Path,
     data: &Path,
@@ -271,28 +199,6 @@ fn serve(
             .flat_map(|s| [OsString::from("-c"), s.into()]),
     );
     Guarded::start("postgres", room, StopSignal::Quit, words)
-}
-
-async fn run(command: &mut Command) -> Result<Output, PostgresError> {
-    let program = command
-        .as_std()
-        .get_program()
-        .to_string_lossy()
-        .into_owned();
-    let failed = |output: String| PostgresError::Tool {
-        program: program.clone(),
-        output,
-    };
-    let output = command
-        .output()
-        .await
-        .map_err(|error| failed(error.to_string()))?;
-    if output.status.success() {
-        return Ok(output);
-    }
-    Err(failed(
-        String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-    ))
 }
 
 #[cfg(test)]
