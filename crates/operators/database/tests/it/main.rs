@@ -3,6 +3,7 @@
 
 mod children;
 mod credentials;
+mod definition;
 mod sample;
 mod script;
 mod storage;
