@@ -3,11 +3,13 @@
 
 Usage: generate_types.py [VERSION] > types.txt        (VERSION defaults to 1.36.4; needs `go`)
 
-The facts come from two public sources of that version, both Apache-2.0:
+The facts come from public sources of that version, all Apache-2.0:
   - the OpenAPI v3 documents in k8s.io/kubernetes/api/openapi-spec/v3: types, fields, required
     fields, list kinds with their keys and the keys' defaults, atomic maps and structs;
   - the `json:"..."` tags of the Go types in k8s.io/{api,apimachinery,apiextensions-apiserver,
-    kube-aggregator}: whether a field is left out, or written as zero or null, when it has no value.
+    kube-aggregator}: whether a field is left out, or written as zero or null, when it has no value;
+  - their `protobuf:"..."` tags (the field's number on the wire) and their `patchStrategy:"..."` and
+    `patchMergeKey:"..."` tags (how strategic merge patches treat it).
 
 The grammar of the table is described in src/schema/table.rs, its only reader.
 """
@@ -60,7 +62,10 @@ def short(name):
 class GoTypes:
     """The struct fields of the Go packages, by OpenAPI name of the type."""
 
-    FIELD = re.compile(r'^\s+(?:(\w+)\s+)?(\S+)\s+`(?:[^`]*\s)?json:"([^",]*)((?:,\w+)*)"')
+    FIELD = re.compile(r'^\s+(?:(\w+)\s+)?(\S+)\s+`((?:[^`]*\s)?json:"([^",]*)((?:,\w+)*)"[^`]*)`')
+    NUMBER = re.compile(r'protobuf:"\w+,(\d+)')
+    STRATEGY = re.compile(r'patchStrategy:"([^"]*)"')
+    MERGE_KEY = re.compile(r'patchMergeKey:"([^"]*)"')
 
     def __init__(self, version):
         self.version = version
@@ -90,16 +95,27 @@ class GoTypes:
                         current.append(field.groups())
         return structs
 
-    def fields(self, name):
-        """json name -> (go type, set of tag options)"""
+    def fields(self, name, above=()):
+        """json name -> (go type, set of tag options, numbers on the wire, patch strategy)"""
         found = {}
         structs = self.package(name)
-        for _, go, tag, options in structs.get(name.rsplit(".", 1)[1], []):
+        for _, go, tags, json_name, options in structs.get(name.rsplit(".", 1)[1], []):
+            number = self.NUMBER.search(tags)
+            numbers = above + ((number.group(1),) if number else ())
             if "inline" in options:
-                found.update(self.fields(self.inlined(name, go)))
-            elif tag not in ("", "-"):
-                found[tag] = (go, set(options.strip(",").split(",")))
+                inner = self.fields(self.inlined(name, go), numbers)
+                # What is inlined without a number (the type's own name) is not on the wire.
+                found.update(inner if number else {k: v[:2] + ((), v[3]) for k, v in inner.items()})
+            elif json_name not in ("", "-"):
+                options = set(options.strip(",").split(","))
+                found[json_name] = (go, options, numbers if number else (), self.strategy(tags))
         return found
+
+    def strategy(self, tags):
+        strategy, key = self.STRATEGY.search(tags), self.MERGE_KEY.search(tags)
+        if strategy is None:
+            return ""
+        return strategy.group(1) + (":" + key.group(1) if key else "")
 
     def inlined(self, name, go):
         if "." in go:
@@ -165,7 +181,7 @@ class Writer:
         """How a field without a value is written: see src/schema/table.rs."""
         if go_fact is None:
             return "?"
-        go, options = go_fact
+        go, options, _, _ = go_fact
         if go.startswith("*"):
             return "?" if "omitempty" in options else "0"
         name = reference(schema)
@@ -176,7 +192,11 @@ class Writer:
 
     def field(self, name, schema, required, fact):
         mark = "!" if name in required else ""
-        return f" {name}{mark} {self.encoding(fact, schema)}{self.expression(schema)}"
+        line = f" {name}{mark} {self.encoding(fact, schema)}{self.expression(schema)}"
+        _, _, numbers, strategy = fact or ("", (), (), "")
+        if numbers:
+            line += " #" + ".".join(numbers)
+        return line + (" ~" + strategy if strategy else "")
 
     def type(self, name):
         schema = self.schemas[name]

@@ -220,6 +220,29 @@ pub(crate) fn go_quote(text: &str) -> String {
     quoted
 }
 
+/// A value as Go's `%v` writes it.
+pub(crate) fn go_text(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number
+            .as_f64()
+            .map_or_else(|| number.to_string(), |f| f.to_string()),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Array(list) => format!(
+            "[{}]",
+            list.iter().map(go_text).collect::<Vec<_>>().join(" ")
+        ),
+        Value::Object(map) => {
+            let entries: Vec<String> = map
+                .iter()
+                .map(|(k, v)| format!("{k}:{}", go_text(v)))
+                .collect();
+            format!("map[{}]", entries.join(" "))
+        }
+    }
+}
+
 fn push_escaped(out: &mut String, c: char) {
     match c {
         '"' => out.push_str("\\\""),

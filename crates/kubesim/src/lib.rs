@@ -29,6 +29,7 @@ mod lifecycle;
 pub mod merge;
 mod meta;
 pub mod patch;
+mod protobuf;
 mod quantity;
 mod registry;
 mod reply;
@@ -39,6 +40,7 @@ mod status;
 pub mod store;
 pub mod strategy;
 pub mod structural;
+mod tables;
 #[cfg(test)]
 mod toy;
 mod verbs;

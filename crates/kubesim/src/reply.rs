@@ -104,7 +104,7 @@ fn encode(json: Bytes, accept: Accept) -> (&'static str, Body) {
         Form::AggregatedDiscovery => {
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
         }
-        Form::Object | Form::Metadata | Form::MetadataList => "application/json",
+        Form::Object | Form::Metadata | Form::MetadataList | Form::Table(_) => "application/json",
     };
     match accept.encoding {
         Encoding::Json => (media_type, json.into()),

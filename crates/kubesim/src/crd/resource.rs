@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Definition, Scale, Version};
 use crate::builtin::{keep_identity, metadata, names, set_generation, validate_change};
-use crate::field_error::{FieldError, Path};
+use crate::field_error::{FieldError, Path, go_text};
 use crate::schema::{Schema, Shape};
 use crate::strategy::{Part, Strategy, Surroundings};
 use crate::structural;
@@ -198,27 +198,4 @@ fn mismatch(value: &Value, wanted: &str) -> String {
         "{} is of the type {kind}, expected {wanted}",
         go_text(value)
     )
-}
-
-/// A value as Go's `%v` writes it.
-fn go_text(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number
-            .as_f64()
-            .map_or_else(|| number.to_string(), |f| f.to_string()),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Array(list) => format!(
-            "[{}]",
-            list.iter().map(go_text).collect::<Vec<_>>().join(" ")
-        ),
-        Value::Object(map) => {
-            let entries: Vec<String> = map
-                .iter()
-                .map(|(k, v)| format!("{k}:{}", go_text(v)))
-                .collect();
-            format!("map[{}]", entries.join(" "))
-        }
-    }
 }

@@ -1,20 +1,24 @@
-//! Patches that a client computes itself: JSON patch and merge patch.
+//! Patches that a client computes itself: JSON patch, merge patch and strategic merge patch.
 //!
 //! ```text
 //! body --decode--> Patch --apply to the live object--> new object
 //! ```
 //!
-//! Strategic merge patches will be a third kind, beside `json` and `merge_patch`; applied
-//! objects (server-side apply) are in [`crate::merge`].
+//! Applied objects (server-side apply) are in [`crate::merge`].
 
+mod element_order;
 mod json;
 mod merge_patch;
+mod strategic;
 mod written;
 
 use serde_json::Value;
 
+use crate::schema::Schema;
+
 pub use json::JsonPatch;
 pub use merge_patch::MergePatch;
+pub use strategic::StrategicPatch;
 pub(crate) use written::written;
 
 /// A decoded patch.
@@ -24,14 +28,17 @@ pub enum Patch {
     Json(JsonPatch),
     /// An object to lay over the live one (RFC 7386).
     Merge(MergePatch),
+    /// The same with directives, and lists that merge by the keys of their type.
+    Strategic(StrategicPatch),
 }
 
 impl Patch {
-    /// The live object with the patch applied.
-    pub fn apply(&self, live: &Value) -> Result<Value, PatchError> {
+    /// The live object of this type with the patch applied.
+    pub fn apply(&self, live: &Value, schema: &Schema) -> Result<Value, PatchError> {
         match self {
             Self::Json(patch) => patch.apply(live),
             Self::Merge(patch) => Ok(patch.apply(live)),
+            Self::Strategic(patch) => patch.apply(live, schema),
         }
     }
 }
@@ -54,6 +61,10 @@ pub enum PatchError {
     /// server's general message; this text only explains it).
     #[error("the patch does not fit the object: {0}")]
     Unprocessable(String),
+    /// A directive of a strategic merge patch that cannot be followed (500; the text is the
+    /// reply's).
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl PatchError {

@@ -3,6 +3,8 @@
 //! All versions of a resource have one form here, so only the names of kind and version differ;
 //! events are the exception, because their two groups name the same facts differently.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::ResourceType;
@@ -19,7 +21,7 @@ const EVENT_FIELDS: &[(&str, &str)] = &[
 ];
 
 /// A stored object as the resource's own version shows it.
-pub(crate) fn from_stored(object: &mut Value, resource: &ResourceType) {
+fn from_stored(object: &mut Value, resource: &ResourceType) {
     label(object, resource);
     if is_new_event(resource) {
         rename(object, |(stored, asked)| (stored, asked));
@@ -32,6 +34,16 @@ pub(crate) fn to_stored(object: &mut Value, resource: &ResourceType) {
         rename(object, |(stored, asked)| (asked, stored));
         object["apiVersion"] = "v1".into();
     }
+}
+
+/// The object in the resource's version; a copy only when it is stored in another one.
+pub(crate) fn in_version<'a>(object: &'a Value, resource: &ResourceType) -> Cow<'a, Value> {
+    if object["apiVersion"] == *resource.api_version {
+        return Cow::Borrowed(object);
+    }
+    let mut copy = object.clone();
+    from_stored(&mut copy, resource);
+    Cow::Owned(copy)
 }
 
 fn label(object: &mut Value, resource: &ResourceType) {

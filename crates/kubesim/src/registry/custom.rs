@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::resource_type::{Lazy, Origin, ResourceType, Subresource, Verb, api_version};
@@ -51,14 +52,20 @@ impl ResourceType {
 
     /// Where a custom resource keeps what its scale shows.
     pub(crate) fn custom_scale(&self) -> Option<&Scale> {
+        self.custom_version()?.scale.as_ref()
+    }
+
+    /// The columns in which a custom resource wants to be shown.
+    pub(crate) fn custom_columns(&self) -> Option<&[Value]> {
+        Some(&self.custom_version()?.columns)
+    }
+
+    fn custom_version(&self) -> Option<&Version> {
         let Origin::Custom(definition) = &self.origin else {
             return None;
         };
         let mut versions = definition.versions.iter();
-        versions
-            .find(|version| version.name == *self.version)?
-            .scale
-            .as_ref()
+        versions.find(|version| version.name == *self.version)
     }
 }
 

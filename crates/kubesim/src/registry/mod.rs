@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use crate::crd::Definition;
 use crate::store::ResourceId;
 
-pub(crate) use conversion::{from_stored, to_stored};
+pub(crate) use conversion::{in_version, to_stored};
 pub use resource_type::Verb;
 pub(crate) use resource_type::{ResourceType, Subresource, api_version};
 

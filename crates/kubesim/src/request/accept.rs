@@ -18,8 +18,26 @@ pub(crate) enum Form {
     Metadata,
     /// A list of metadata only (`PartialObjectMetadataList`).
     MetadataList,
+    /// A table with a row for each object.
+    Table(TableVersion),
     /// Discovery of all groups in one answer.
     AggregatedDiscovery,
+}
+
+/// The versions of tables, which do not differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TableVersion {
+    V1,
+    V1Beta1,
+}
+
+impl TableVersion {
+    pub(crate) fn api_version(self) -> &'static str {
+        match self {
+            Self::V1 => "meta.k8s.io/v1",
+            Self::V1Beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
 }
 
 impl Form {
@@ -37,8 +55,8 @@ pub(crate) enum Encoding {
 }
 
 impl Accept {
-    /// Takes the first clause of an `Accept` header that can be served. Tables and protobuf
-    /// cannot, so a client that would also take plain JSON gets that.
+    /// Takes the first clause of an `Accept` header that can be served. Protobuf cannot, so a
+    /// client that would also take plain JSON gets that.
     pub(crate) fn negotiate(header: &str) -> Result<Self, ApiError> {
         if header.trim().is_empty() {
             return Ok(Self {
@@ -93,6 +111,10 @@ fn form(group: Option<&str>, version: Option<&str>, kind: Option<&str>) -> Optio
         (Some("meta.k8s.io"), Some("v1" | "v1beta1"), Some("PartialObjectMetadataList")) => {
             Some(Form::MetadataList)
         }
+        (Some("meta.k8s.io"), Some("v1"), Some("Table")) => Some(Form::Table(TableVersion::V1)),
+        (Some("meta.k8s.io"), Some("v1beta1"), Some("Table")) => {
+            Some(Form::Table(TableVersion::V1Beta1))
+        }
         (Some("apidiscovery.k8s.io"), Some("v2"), Some("APIGroupDiscoveryList")) => {
             Some(Form::AggregatedDiscovery)
         }
@@ -117,6 +139,10 @@ mod tests {
         );
         assert_eq!(
             form_of("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),
+            Some(Form::Table(TableVersion::V1))
+        );
+        assert_eq!(
+            form_of("application/json;as=Chair;v=v1;g=meta.k8s.io,application/json"),
             Some(Form::Object)
         );
         assert_eq!(

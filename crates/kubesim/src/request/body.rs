@@ -1,8 +1,9 @@
-//! Bodies: JSON or YAML, by content type.
+//! Bodies: JSON, YAML or protobuf, by content type.
 
 use serde_json::Value;
 
 use super::duplicates;
+use crate::protobuf;
 use crate::status::ApiError;
 
 /// A decoded body.
@@ -18,6 +19,7 @@ pub(crate) fn decode(content_type: &str, bytes: &[u8]) -> Result<Decoded, ApiErr
     match media_type(content_type) {
         "" | "application/json" => json(bytes),
         "application/yaml" => yaml(bytes),
+        "application/vnd.kubernetes.protobuf" => protobuf(bytes),
         _ => Err(ApiError::new(
             415,
             "UnsupportedMediaType",
@@ -49,6 +51,14 @@ fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
             Err(ApiError::bad_request(message))
         }
     }
+}
+
+fn protobuf(bytes: &[u8]) -> Result<Decoded, ApiError> {
+    let value = protobuf::decode(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
+    Ok(Decoded {
+        value,
+        duplicates: Vec::new(),
+    })
 }
 
 fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {

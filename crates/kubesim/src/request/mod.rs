@@ -16,7 +16,7 @@ mod query;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, header};
 
-pub(crate) use accept::{Accept, Encoding, Form};
+pub(crate) use accept::{Accept, Encoding, Form, TableVersion};
 pub(crate) use body::{Decoded, decode, decode_patch_yaml, media_type};
 pub(crate) use options::{
     DeleteOptions, FieldValidation, GetOptions, ListOptions, Preconditions, Propagation,

@@ -5,6 +5,7 @@
 //! definitions; both end up as a [`Schema`].
 
 mod table;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use table::builtin;
+pub(crate) use table::{named, numbers};
+pub(crate) use wire::{Meaning, Numbers};
 
 /// One node of a type: its shape, and what else is known of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,6 +113,19 @@ pub struct Struct {
     /// How fields without a value are written. Only built-in types say so: their objects pass
     /// through typed structs in the real server, those of custom resources do not.
     pub encodings: BTreeMap<Arc<str>, Encoding>,
+    /// Fields of built-in types that strategic merge patches do not treat as any other.
+    pub patches: BTreeMap<Arc<str>, PatchStrategy>,
+}
+
+/// How a strategic merge patch treats a field.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PatchStrategy {
+    /// A list merges with the live one rather than replace it.
+    pub merge: bool,
+    /// An object replaces the live one rather than merge with it.
+    pub replace: bool,
+    /// The field that tells objects of a merging list apart; empty for lists of scalars.
+    pub key: Arc<str>,
 }
 
 /// How a field is written that has no value, or the zero value of its type.

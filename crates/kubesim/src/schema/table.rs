@@ -2,7 +2,8 @@
 //!
 //! A line without indentation opens a type: its name, `!` if it is atomic, and the kind it
 //! belongs to, `=group/version/Kind`. An indented line is a field: its name (with `!` if it is
-//! required), one character for its encoding, and its type:
+//! required), one character for its encoding, and its type; then its number on the wire (`#2.1`
+//! is field 1 of an inlined message that is field 2) and its patch strategy (`~merge:name`):
 //!
 //! ```text
 //! ?  left out when null                      s y  string, bytes in base64
@@ -19,7 +20,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{Encoding, Limits, ListKey, ListKind, Scalar, Schema, Shape, Struct};
+use super::wire::Numbers;
+use super::{Encoding, Limits, ListKey, ListKind, PatchStrategy, Scalar, Schema, Shape, Struct};
 
 static TEXT: &str = include_str!("../../data/types.txt");
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::index(TEXT));
@@ -31,8 +33,14 @@ pub fn builtin(group: &str, version: &str, kind: &str) -> Option<Arc<Schema>> {
 }
 
 /// The schema of a type by its name in the table.
-pub(super) fn named(name: &str) -> Option<&'static Schema> {
+pub(crate) fn named(name: &str) -> Option<&'static Schema> {
     TABLE.schema_ref(name).map(AsRef::as_ref)
+}
+
+/// What the numbers of a type's fields on the wire stand for.
+pub(crate) fn numbers(name: &str) -> Option<&'static Numbers> {
+    let entry = TABLE.types.get(name)?;
+    Some(entry.numbers.get_or_init(|| Numbers::read(entry.fields)))
 }
 
 struct Table {
@@ -45,6 +53,7 @@ struct Entry {
     atomic: bool,
     fields: &'static str,
     schema: OnceLock<Arc<Schema>>,
+    numbers: OnceLock<Numbers>,
 }
 
 impl Table {
@@ -76,6 +85,7 @@ impl Table {
             atomic,
             fields,
             schema: OnceLock::new(),
+            numbers: OnceLock::new(),
         };
         self.types.insert(name, entry);
     }
@@ -102,7 +112,8 @@ impl Table {
     }
 
     fn read_field(&self, into: &mut Struct, line: &'static str) {
-        let Some((name, expression)) = line.trim_start().split_once(' ') else {
+        let mut words = line.trim_start().split(' ');
+        let (Some(name), Some(expression)) = (words.next(), words.next()) else {
             return;
         };
         let bare: Arc<str> = name.trim_end_matches('!').into();
@@ -112,6 +123,9 @@ impl Table {
         let (encoding, expression) = expression.split_at(1);
         let encoding = read_encoding(encoding);
         into.encodings.insert(bare.clone(), encoding);
+        if let Some(strategy) = words.find_map(|word| word.strip_prefix('~')) {
+            into.patches.insert(bare.clone(), read_strategy(strategy));
+        }
         into.fields
             .insert(bare, held(self.read_type(expression), encoding));
     }
@@ -202,6 +216,15 @@ fn read_encoding(sign: &str) -> Encoding {
         "+" => Encoding::Zero,
         "0" => Encoding::Null,
         _ => Encoding::OmitNull,
+    }
+}
+
+fn read_strategy(text: &str) -> PatchStrategy {
+    let (words, key) = text.split_once(':').unwrap_or((text, ""));
+    PatchStrategy {
+        merge: words.split(',').any(|word| word == "merge"),
+        replace: words.split(',').any(|word| word == "replace"),
+        key: key.into(),
     }
 }
 

@@ -3,11 +3,13 @@
 
 mod field;
 mod label;
+mod text;
 
 use serde_json::Value;
 
 pub(crate) use field::{FieldLabels, FieldSelector};
 pub(crate) use label::LabelSelector;
+pub(crate) use text::selector_text;
 
 /// Both selectors of a request.
 #[derive(Debug, Clone, Default)]

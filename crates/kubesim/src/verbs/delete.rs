@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::present::{ListMetadata, Shown, ShownList};
+use super::present::ListMetadata;
 use super::{Call, Removed, Writing};
 use crate::meta;
 use crate::reply::Reply;
@@ -17,11 +17,11 @@ impl Call<'_> {
             .deleting(options.dry_run)
             .delete(&self.key(name), &options)?;
         Ok(match removed {
-            Removed::Pending(object) => self.shown(&object),
+            Removed::Pending(object) => self.shown(200, &object),
             Removed::Gone(object, end) if self.resource.answers_deleted_object() => {
                 let mut object = Value::clone(&object);
                 meta::set(&mut object, "resourceVersion", end.to_string());
-                self.shown(&object)
+                self.shown(200, &object)
             }
             Removed::Gone(object, _) => Reply::ok(&status::deleted(
                 &self.resource.id,
@@ -29,10 +29,6 @@ impl Call<'_> {
                 meta::uid(&object),
             )),
         })
-    }
-
-    fn shown(&self, object: &Value) -> Reply {
-        Reply::ok(&Shown::alone(object, &self.resource, self.accept.form))
     }
 
     pub(super) fn delete_collection(&self) -> Result<Reply, ApiError> {
@@ -56,12 +52,7 @@ impl Call<'_> {
             ..ListMetadata::default()
         };
         let objects = selected.iter().map(|(_, object)| &***object as &Value);
-        Ok(Reply::ok(&ShownList::new(
-            &self.resource,
-            self.accept.form,
-            metadata,
-            objects,
-        )))
+        Ok(self.shown_list(metadata, objects))
     }
 
     fn delete_options(&self) -> Result<DeleteOptions, ApiError> {

@@ -1,7 +1,6 @@
 //! Reading one object.
 
 use super::Call;
-use super::present::Shown;
 use crate::faults::Freshness;
 use crate::reply::Reply;
 use crate::request::{Form, GetOptions};
@@ -17,11 +16,7 @@ impl Call<'_> {
                 "PartialObjectMetadataList, but the requested object is not a list ({what})"
             )));
         }
-        Ok(Reply::ok(&Shown::alone(
-            &object,
-            &self.resource,
-            self.accept.form,
-        )))
+        Ok(self.shown(200, &object))
     }
 
     /// The object of this name as the client sees the cluster.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Call;
 use super::continuation::Continuation;
 use super::get::{freshness, wrong_form};
-use super::present::{ListMetadata, ShownList};
+use super::present::ListMetadata;
 use crate::reply::Reply;
 use crate::request::{Form, ListOptions, RevisionMatch};
 use crate::status::ApiError;
@@ -45,12 +45,7 @@ impl Call<'_> {
         let page = self.page(&snapshot, &options, token.as_ref());
         let metadata = self.list_metadata(&snapshot, &options, &page);
         let objects = page.objects.iter().map(|object| &**object as &Value);
-        Ok(Reply::ok(&ShownList::new(
-            &self.resource,
-            self.accept.form,
-            metadata,
-            objects,
-        )))
+        Ok(self.shown_list(metadata, objects))
     }
 
     /// The objects at the revision that the options or the token ask for.

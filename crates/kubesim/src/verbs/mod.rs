@@ -30,9 +30,10 @@ use crate::cluster::Cluster;
 use crate::faults::Sight;
 use crate::registry::{Registry, ResourceType, Verb};
 use crate::reply::Reply;
-use crate::request::{Accept, ApiRequest, ResourcePath};
+use crate::request::{Accept, ApiRequest, Form, ResourcePath};
 use crate::status::ApiError;
 use crate::store::Key;
+use crate::tables::Printer;
 
 pub(crate) use removal::{FOREGROUND, ORPHAN, Removed};
 pub(crate) use writing::{Change, Writing};
@@ -47,6 +48,8 @@ struct Call<'a> {
     /// The same resource in the form in which it is stored, which is what is written.
     stored: Arc<ResourceType>,
     accept: Accept,
+    /// Writes tables, when the client wants those.
+    printer: Option<Printer>,
     default_manager: String,
 }
 
@@ -68,6 +71,10 @@ pub(crate) fn answer(
         };
     };
     let default_manager = request.default_manager();
+    let printer = match accept.form {
+        Form::Table(version) => Some(Printer::new(request, version, cluster.ambient())?),
+        _ => None,
+    };
     let stored = match resource.id == resource.stored {
         true => resource.clone(),
         false => cluster
@@ -83,6 +90,7 @@ pub(crate) fn answer(
         resource,
         stored,
         accept,
+        printer,
         default_manager,
     }
     .answer()

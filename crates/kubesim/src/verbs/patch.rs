@@ -1,17 +1,17 @@
-//! Changing a part of an object: JSON patch, merge patch and server-side apply.
+//! Changing a part of an object: JSON patch, merge patch, strategic merge patch and server-side
+//! apply.
 
 use serde_json::Value;
 
 use super::Call;
 use super::decode::{conversion_fault, drop_unknown};
-use super::present::in_version;
 use super::update::check_name;
 use super::writing::{Change, Writing, Written};
 use crate::field_error::{FieldError, Path};
 use crate::merge::{self, ApplyError};
 use crate::meta;
-use crate::patch::{self, JsonPatch, MergePatch, Patch, PatchError};
-use crate::registry::{ResourceType, to_stored};
+use crate::patch::{self, JsonPatch, MergePatch, Patch, PatchError, StrategicPatch};
+use crate::registry::{ResourceType, in_version, to_stored};
 use crate::reply::Reply;
 use crate::request::{self, FieldValidation, WriteOptions};
 use crate::status::{ApiError, Cause, Details};
@@ -21,6 +21,7 @@ use crate::status::{ApiError, Cause, Details};
 pub(super) enum Kind {
     Json,
     Merge,
+    Strategic,
     Apply,
 }
 
@@ -29,6 +30,7 @@ impl Kind {
         match request::media_type(content_type) {
             "application/json-patch+json" => Ok(Self::Json),
             "application/merge-patch+json" => Ok(Self::Merge),
+            "application/strategic-merge-patch+json" => Ok(Self::Strategic),
             "application/apply-patch+yaml" => Ok(Self::Apply),
             _ => Err(ApiError::unsupported_media_type()),
         }
@@ -43,14 +45,16 @@ impl Call<'_> {
         let mut warnings = Vec::new();
         let written = match kind {
             Kind::Apply => self.apply(name, &writing, &options)?,
-            Kind::Json | Kind::Merge => writing.update(&self.key(name), |live| {
-                let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, name))?;
-                let live = in_version(live, &self.resource);
-                let patched = || self.patched(kind, &live);
-                let (patched, found) = self.retyped(patched, options.validation)?;
-                warnings = found;
-                self.as_target(patched, name).map(Change::Replaced)
-            })?,
+            Kind::Json | Kind::Merge | Kind::Strategic => {
+                writing.update(&self.key(name), |live| {
+                    let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, name))?;
+                    let live = in_version(live, &self.resource);
+                    let patched = || self.patched(kind, &live);
+                    let (patched, found) = self.retyped(patched, options.validation)?;
+                    warnings = found;
+                    self.as_target(patched, name).map(Change::Replaced)
+                })?
+            }
         };
         Ok(self.written(written, warnings))
     }
@@ -72,10 +76,11 @@ impl Call<'_> {
         let body = &self.request.body;
         let patch = match kind {
             Kind::Json => JsonPatch::decode(body).map(Patch::Json),
+            Kind::Strategic => StrategicPatch::decode(body).map(Patch::Strategic),
             Kind::Merge | Kind::Apply => MergePatch::decode(body).map(Patch::Merge),
         };
         patch
-            .and_then(|patch| patch.apply(live))
+            .and_then(|patch| patch.apply(live, &self.resource.schema()))
             .map_err(|error| patch_error(&error))
     }
 
@@ -196,6 +201,7 @@ fn patch_error(error: &PatchError) -> ApiError {
             ApiError::new(413, "RequestEntityTooLarge", error.to_string())
         }
         PatchError::Unprocessable(_) => ApiError::unprocessable_patch(),
+        PatchError::Failed(_) => ApiError::internal(error.to_string()),
     }
 }
 

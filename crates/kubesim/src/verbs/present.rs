@@ -7,12 +7,46 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use crate::registry::{ResourceType, from_stored};
+use crate::registry::{ResourceType, in_version};
+use crate::reply::Reply;
 use crate::request::Form;
+
+use super::Call;
+
+impl Call<'_> {
+    /// The answer that is one object.
+    pub(super) fn shown(&self, code: u16, object: &Value) -> Reply {
+        match &self.printer {
+            Some(printer) => Reply::with_code(code, &printer.single(&self.resource, object, true)),
+            None => {
+                let shown = Shown::alone(object, &self.resource, self.accept.form);
+                Reply::with_code(code, &shown)
+            }
+        }
+    }
+
+    /// The answer that is a list.
+    pub(super) fn shown_list<'a>(
+        &'a self,
+        metadata: ListMetadata,
+        objects: impl Iterator<Item = &'a Value>,
+    ) -> Reply {
+        match &self.printer {
+            Some(printer) => {
+                let metadata = serde_json::to_value(metadata).unwrap_or_default();
+                Reply::ok(&printer.table(&self.resource, &metadata, objects, true))
+            }
+            None => {
+                let form = self.accept.form;
+                Reply::ok(&ShownList::new(&self.resource, form, metadata, objects))
+            }
+        }
+    }
+}
 
 /// One object, as a client gets to see it.
 #[derive(Debug)]
-pub(crate) struct Shown<'a> {
+struct Shown<'a> {
     object: Cow<'a, Value>,
     form: Form,
     /// In lists, built-in objects do not say what they are.
@@ -21,7 +55,7 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// An object on its own.
-    pub(crate) fn alone(object: &'a Value, resource: &ResourceType, form: Form) -> Self {
+    fn alone(object: &'a Value, resource: &ResourceType, form: Form) -> Self {
         Self {
             object: in_version(object, resource),
             form,
@@ -30,7 +64,7 @@ impl<'a> Shown<'a> {
     }
 
     /// An object in a list.
-    pub(crate) fn listed(object: &'a Value, resource: &ResourceType, form: Form) -> Self {
+    fn listed(object: &'a Value, resource: &ResourceType, form: Form) -> Self {
         let nameless = form == Form::Object && !resource.is_custom();
         Self {
             object: in_version(object, resource),
@@ -63,19 +97,9 @@ fn partial<S: Serializer>(object: &Value, serializer: S) -> Result<S::Ok, S::Err
     map.end()
 }
 
-/// The object in the resource's version; a copy only when it is stored in another one.
-pub(crate) fn in_version<'a>(object: &'a Value, resource: &ResourceType) -> Cow<'a, Value> {
-    if object["apiVersion"] == *resource.api_version {
-        return Cow::Borrowed(object);
-    }
-    let mut copy = object.clone();
-    from_stored(&mut copy, resource);
-    Cow::Owned(copy)
-}
-
 /// A list, as a client gets to see it.
 #[derive(Serialize)]
-pub(crate) struct ShownList<'a> {
+struct ShownList<'a> {
     kind: &'a str,
     #[serde(rename = "apiVersion")]
     api_version: &'a str,
@@ -95,7 +119,7 @@ pub(crate) struct ListMetadata {
 }
 
 impl<'a> ShownList<'a> {
-    pub(crate) fn new(
+    fn new(
         resource: &'a ResourceType,
         form: Form,
         metadata: ListMetadata,
@@ -103,7 +127,7 @@ impl<'a> ShownList<'a> {
     ) -> Self {
         let (kind, api_version) = match form {
             Form::Metadata | Form::MetadataList => ("PartialObjectMetadataList", "meta.k8s.io/v1"),
-            Form::Object | Form::AggregatedDiscovery => {
+            Form::Object | Form::Table(_) | Form::AggregatedDiscovery => {
                 (&*resource.list_kind, &*resource.api_version)
             }
         };

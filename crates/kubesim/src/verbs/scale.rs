@@ -9,6 +9,7 @@ use crate::meta;
 use crate::registry::Verb;
 use crate::reply::Reply;
 use crate::request::{self, WriteOptions};
+use crate::selectors::selector_text;
 use crate::status::ApiError;
 
 /// Where a resource keeps what its scale shows.
@@ -131,33 +132,6 @@ fn negative(name: &str, replicas: i64) -> ApiError {
     let detail = "must be greater than or equal to 0";
     let error = FieldError::invalid(&spec.child("replicas"), replicas, detail);
     ApiError::invalid("autoscaling", "Scale", name, &[error])
-}
-
-/// A label selector as one line of text; a plain map of labels is one too.
-fn selector_text(selector: &Value) -> String {
-    let labels = selector.get("matchLabels").unwrap_or(selector);
-    let labels = labels.as_object().into_iter().flatten();
-    let mut terms: Vec<String> = labels
-        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
-        .collect();
-    let expressions = selector["matchExpressions"]
-        .as_array()
-        .into_iter()
-        .flatten();
-    terms.extend(expressions.filter_map(expression_text));
-    terms.join(",")
-}
-
-fn expression_text(expression: &Value) -> Option<String> {
-    let key = expression["key"].as_str()?;
-    let values = meta::strings(expression.get("values")).join(",");
-    match expression["operator"].as_str()? {
-        "In" => Some(format!("{key} in ({values})")),
-        "NotIn" => Some(format!("{key} notin ({values})")),
-        "Exists" => Some(key.to_owned()),
-        "DoesNotExist" => Some(format!("!{key}")),
-        _ => None,
-    }
 }
 
 fn at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::Call;
-use super::present::Shown;
 use super::writing::{Change, Written};
 use crate::meta;
 use crate::reply::Reply;
@@ -30,9 +29,8 @@ impl Call<'_> {
     /// The answer to a write, with what was to be said of the request and of the object.
     pub(super) fn written(&self, written: Written, mut warnings: Vec<String>) -> Reply {
         let code = if written.created { 201 } else { 200 };
-        let shown = Shown::alone(&written.object, &self.resource, self.accept.form);
         warnings.extend(written.warnings);
-        Reply::with_code(code, &shown).warning(warnings)
+        self.shown(code, &written.object).warning(warnings)
     }
 
     fn may_create_by_update(&self, name: &str, subresource: &str) -> Result<(), ApiError> {

@@ -2,19 +2,20 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::Call;
-use super::present::in_version;
 use crate::faults::Freshness;
-use crate::registry::ResourceType;
+use crate::registry::{ResourceType, in_version};
 use crate::reply::Reply;
 use crate::request::{Form, WatchOptions};
 use crate::selectors::Selectors;
 use crate::status::ApiError;
 use crate::store::Key;
+use crate::tables::Printer;
 use crate::watch::{self, Lens, Start, Terms};
 
 impl Call<'_> {
@@ -34,6 +35,10 @@ impl Call<'_> {
             selectors: options.selectors,
             resource: self.resource.clone(),
             form: self.accept.form,
+            table: self
+                .printer
+                .clone()
+                .map(|printer| (printer, AtomicBool::new(true))),
         };
         let body = watch::watch(self.sight, &self.resource.stored, terms, Arc::new(lens));
         Ok(Reply::stream(body))
@@ -59,6 +64,8 @@ struct Selection {
     selectors: Selectors,
     resource: Arc<ResourceType>,
     form: Form,
+    /// How tables are written, and whether the next one is the first.
+    table: Option<(Printer, AtomicBool)>,
 }
 
 impl Lens for Selection {
@@ -68,20 +75,36 @@ impl Lens for Selection {
     }
 
     fn show<'a>(&self, object: &'a Value) -> Cow<'a, Value> {
+        if let Some((printer, first)) = &self.table {
+            let heads = first.swap(false, Ordering::Relaxed);
+            return Cow::Owned(printer.single(&self.resource, object, heads));
+        }
         match self.form {
             Form::Metadata | Form::MetadataList => {
                 let (api_version, kind) = self.kind();
                 let metadata = &object["metadata"];
                 Cow::Owned(json!({"kind": kind, "apiVersion": api_version, "metadata": metadata}))
             }
-            Form::Object | Form::AggregatedDiscovery => in_version(object, &self.resource),
+            Form::Object | Form::Table(_) | Form::AggregatedDiscovery => {
+                in_version(object, &self.resource)
+            }
+        }
+    }
+
+    fn show_bookmark(&self, bookmark: Value) -> Value {
+        match &self.table {
+            Some((printer, first)) => {
+                let heads = first.swap(false, Ordering::Relaxed);
+                printer.bookmark(&self.resource, &bookmark, heads)
+            }
+            None => bookmark,
         }
     }
 
     fn kind(&self) -> (&str, &str) {
         match self.form {
             Form::Metadata | Form::MetadataList => ("meta.k8s.io/v1", "PartialObjectMetadata"),
-            Form::Object | Form::AggregatedDiscovery => {
+            Form::Object | Form::Table(_) | Form::AggregatedDiscovery => {
                 (&self.resource.api_version, &self.resource.kind)
             }
         }

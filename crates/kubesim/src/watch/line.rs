@@ -45,7 +45,7 @@ pub(super) fn bookmark(out: &mut Vec<u8>, revision: Revision, end_of_state: bool
         metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
     }
     let object = json!({ "kind": kind, "apiVersion": api_version, "metadata": metadata });
-    line(out, "BOOKMARK", &object);
+    line(out, "BOOKMARK", &lens.show_bookmark(object));
 }
 
 /// Writes that the watch cannot start where the client wants it to.

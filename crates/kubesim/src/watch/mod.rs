@@ -34,6 +34,11 @@ pub(crate) trait Lens: Send + Sync + 'static {
     /// stored one, which many watchers then share the cost of writing.
     fn show<'a>(&self, object: &'a Value) -> Cow<'a, Value>;
 
+    /// A bookmark in the form that the client wants.
+    fn show_bookmark(&self, bookmark: Value) -> Value {
+        bookmark
+    }
+
     /// `apiVersion` and `kind` of the objects that it shows.
     fn kind(&self) -> (&str, &str);
 }
