@@ -4,12 +4,30 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+
+use crate::exit::Exit;
+use crate::remote::Asking;
+use crate::verb::agent::AgentNoun;
+use crate::verb::apply::Apply;
+use crate::verb::completion::Completion;
+use crate::verb::context::ContextNoun;
+use crate::verb::delete::Delete;
+use crate::verb::describe::Describe;
+use crate::verb::diff::Diff;
+use crate::verb::doctor::Doctor;
+use crate::verb::events::Events;
+use crate::verb::generator::GeneratorNoun;
+use crate::verb::get::Get;
+use crate::verb::history::History;
+use crate::verb::login::Login;
+use crate::verb::rollback::Rollback;
+use crate::verb::status::Status;
+use crate::verb::target::TargetNoun;
+use crate::verb::version::VersionOptions;
 
 /// Keeps fleets of Kubernetes clusters in the state that people declared.
 #[derive(Debug, Parser)]
-#[command(name = "evenkeel", version, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong arguments.")]
+#[command(name = "evenkeel", version, propagate_version = true, after_help = Exit::explained())]
 pub(crate) struct Invocation {
     /// What to log: error, warn, info, debug, trace, or a filter such as `kubesim=debug`.
     #[arg(
@@ -25,21 +43,34 @@ pub(crate) struct Invocation {
     pub(crate) command: Command,
 }
 
-/// The commands.
+/// The commands. Each says in its own file what it is for.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run Evenkeel on this machine, with nothing else installed.
     Up(UpOptions),
     /// Run the broker: the control plane that agents ask and people tell.
     Broker(BrokerOptions),
-    /// Print a script that completes commands in a shell.
-    #[command(after_help = "Example:\n  source <(evenkeel completion bash)")]
-    Completion {
-        /// The shell to complete for.
-        shell: Shell,
-    },
-    /// Print the version.
-    Version,
+
+    Login(Login),
+    Context(ContextNoun),
+
+    Apply(Asking<Apply>),
+    Diff(Asking<Diff>),
+    Get(Asking<Get>),
+    Describe(Asking<Describe>),
+    Status(Asking<Status>),
+    History(Asking<History>),
+    Rollback(Asking<Rollback>),
+    Delete(Asking<Delete>),
+    Events(Asking<Events>),
+
+    Agent(Asking<AgentNoun>),
+    Generator(Asking<GeneratorNoun>),
+    Target(Asking<TargetNoun>),
+
+    Doctor(Doctor),
+    Completion(Completion),
+    Version(VersionOptions),
 }
 
 /// How to run everything on one machine.

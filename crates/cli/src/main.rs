@@ -1,51 +1,96 @@
 //! The `evenkeel` command.
 //!
 //! ```text
-//! arguments, environment ──▶ args ──▶ one command (up, broker, ...) ──▶ exit code
+//! arguments, environment ──▶ args ──▶ up, broker │ verb ── remote ──▶ output ──▶ exit code
 //! ```
 //!
-//! This crate reads the environment, once, and passes settings on as values. Everything that a
-//! command does is in the module of its name; the library crates do the work.
+//! This crate reads the environment, once, and passes settings on as values. What runs for long is
+//! in a module of its name; what people do is in [`verb`], which reaches a broker through
+//! [`remote`], shows what [`noun`] declares, and speaks through [`output`]. The library crates do
+//! the work.
 
 mod args;
 mod broker;
 mod data_dir;
 mod environment;
+mod exit;
+mod noun;
+mod output;
+mod program;
+mod remote;
 mod signals;
 mod up;
+mod verb;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use args::{Command, Invocation};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
+use exit::Exit;
+use program::Program;
+use remote::failure;
 
 fn main() -> ExitCode {
-    let invocation = Invocation::parse();
+    let program = Program::of(std::env::args().next().as_deref());
+    let invocation = parsed(program);
     start_log(&invocation);
-    match run(invocation.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::FAILURE
+    let exit = run(invocation.command, program).unwrap_or_else(|error| report(&error, program));
+    exit.into()
+}
+
+/// What was said, or the end of the process with the usual help.
+fn parsed(program: Program) -> Invocation {
+    let command = program.name(Invocation::command());
+    let matches = command.get_matches();
+    Invocation::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+fn run(command: Command, program: Program) -> anyhow::Result<Exit> {
+    match command {
+        Command::Completion(options) => {
+            options.run(program.name(Invocation::command()));
+            Ok(Exit::Done)
         }
+        Command::Version(options) => options.run(),
+        Command::Context(noun) => noun.run(),
+        other => runtime()?.block_on(run_async(other)),
     }
 }
 
-fn run(command: Command) -> anyhow::Result<()> {
+async fn run_async(command: Command) -> anyhow::Result<Exit> {
     match command {
-        Command::Up(options) => runtime()?.block_on(up::run(options)),
-        Command::Broker(options) => runtime()?.block_on(broker::run(options)),
-        Command::Completion { shell } => {
-            let mut command = Invocation::command();
-            clap_complete::generate(shell, &mut command, "evenkeel", &mut std::io::stdout());
-            Ok(())
-        }
-        Command::Version => {
-            writeln!(std::io::stdout(), "evenkeel {}", env!("CARGO_PKG_VERSION"))?;
-            Ok(())
-        }
+        Command::Up(options) => up::run(options).await.map(|()| Exit::Done),
+        Command::Broker(options) => broker::run(options).await.map(|()| Exit::Done),
+        Command::Login(login) => login.run().await,
+        Command::Apply(asking) => asking.run().await,
+        Command::Diff(asking) => asking.run().await,
+        Command::Get(asking) => asking.run().await,
+        Command::Describe(asking) => asking.run().await,
+        Command::Status(asking) => asking.run().await,
+        Command::History(asking) => asking.run().await,
+        Command::Rollback(asking) => asking.run().await,
+        Command::Delete(asking) => asking.run().await,
+        Command::Events(asking) => asking.run().await,
+        Command::Agent(asking) => asking.run().await,
+        Command::Generator(asking) => asking.run().await,
+        Command::Target(asking) => asking.run().await,
+        Command::Doctor(doctor) => doctor.run().await,
+        Command::Completion(_) | Command::Version(_) | Command::Context(_) => Ok(Exit::Done),
     }
+}
+
+/// Says what went wrong and what to do next.
+fn report(error: &anyhow::Error, program: Program) -> Exit {
+    if failure::is_broken_pipe(error) {
+        return Exit::Done;
+    }
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "error: {}", failure::text(error));
+    if let Some(advice) = failure::advice(error) {
+        let _ = writeln!(err, "  try: {}", program.speak(&advice));
+    }
+    failure::exit(error)
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {

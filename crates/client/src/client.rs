@@ -79,6 +79,13 @@ impl Client {
             .timeout(ANSWER_WITHIN)
     }
 
+    /// A request to what lies beside the API.
+    pub(crate) fn root_request(&self, method: Method, path: &str) -> RequestBuilder {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        self.http.request(method, url).timeout(ANSWER_WITHIN)
+    }
+
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T> {
         read(self.request(Method::GET, path)).await
     }

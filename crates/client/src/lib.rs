@@ -17,6 +17,7 @@ mod control;
 mod diff;
 mod error;
 mod generator;
+mod operations;
 mod stack;
 pub mod target_state;
 mod webhook;
