@@ -158,6 +158,9 @@ mod tests {
             reported_at: None,
             health,
             drift: None,
+            objects: Vec::new(),
+            drift_records: Vec::new(),
+            waiting: None,
         };
         ProgressRow {
             stack: "shop".to_owned(),
