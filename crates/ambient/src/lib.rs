@@ -8,10 +8,12 @@
 //! main ── SystemClock, SystemRandom ──▶ run(…, clock, random) ◀── ManualClock, SeededRandom ── tests
 //! ```
 //!
-//! Read [`clock`] first, then [`random`].
+//! Read [`clock`] first, then [`random`]. Beside them [`error`]: how an error is told with its causes.
 
 pub mod clock;
+pub mod error;
 pub mod random;
 
 pub use clock::{Clock, ManualClock, SharedClock, SystemClock};
+pub use error::chain;
 pub use random::{Random, SeededRandom, SharedRandom, SystemRandom};

@@ -1,8 +1,6 @@
 //! The one error of the API: a status, a stable code, a sentence, particulars.
-
-use std::error::Error as StdError;
-
 use axum::response::{IntoResponse, Response};
+use evenkeel_ambient::chain;
 use evenkeel_api::ErrorBody;
 use evenkeel_manifest::ManifestError;
 use evenkeel_model::InvalidName;
@@ -193,16 +191,4 @@ fn internal(error: &StoreError) -> ApiError {
 fn unavailable(code: &'static str, error: &StoreError) -> ApiError {
     tracing::error!(error = %chain(error), "a request failed because of the database");
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, code, error.to_string()).retry_after(1)
-}
-
-/// An error with all its causes, in one line.
-pub(crate) fn chain(error: &dyn StdError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -118,6 +118,22 @@ impl Calls {
         self.ask(attempt, make).await
     }
 
+    /// Takes fields away: a merge patch, which nobody but the caller's preconditions guards.
+    pub(crate) async fn strip(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+        without: &Value,
+    ) -> Result<Option<Seen>, Error> {
+        let how = PatchParams {
+            field_manager: Some(self.manager.clone()),
+            ..PatchParams::default()
+        };
+        let at = Request::new(resource.path(key.namespace.as_deref()));
+        let make = || at.patch_metadata(&key.name, &how, &Patch::Merge(without));
+        absent_is_none(self.ask(&format!("release {key}"), make).await)
+    }
+
     /// The metadata of one object, if it exists.
     pub(crate) async fn look(
         &self,

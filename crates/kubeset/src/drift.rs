@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
+use evenkeel_reconcile::Contention;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -119,6 +120,16 @@ pub struct Fight {
     pub times: usize,
     /// Until when we leave it.
     pub until: Timestamp,
+}
+
+impl Fight {
+    pub(crate) fn contention(&self) -> Contention {
+        let who = self.manager.as_deref().unwrap_or("somebody");
+        Contention {
+            over: format!("{who} took {} {} times of late", self.pointer, self.times),
+            until: self.until,
+        }
+    }
 }
 
 /// What we took back of late.

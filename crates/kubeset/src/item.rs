@@ -35,15 +35,13 @@ pub(crate) struct Sighting {
     pub(crate) drift: Drift,
     /// From which set it is to be taken.
     pub(crate) moved_from: Option<String>,
-    /// Somebody takes its fields again and again, and we stay out of it for now.
-    pub(crate) contended: bool,
 }
 
 impl Matches<Sighting> for Item {
     fn difference(&self, seen: &Sighting) -> Option<String> {
         match &seen.moved_from {
             Some(from) => Some(format!("it is moved here from {from}")),
-            None if seen.contended || !seen.drift.counts() => None,
+            None if !seen.drift.counts() => None,
             None => Some(seen.drift.to_string()),
         }
     }

@@ -7,7 +7,7 @@ use evenkeel_reconcile::world::{ObservedOf, SnapshotOf};
 use evenkeel_reconcile::{Guard, Observed, Ownership, Recorded};
 use futures::future::join_all;
 
-use crate::drift::{Drift, DriftRecord};
+use crate::drift::{Drift, DriftRecord, Fight};
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::item::Sighting;
@@ -101,10 +101,12 @@ impl SetWorld<'_> {
             }
             _ => Guard::Open,
         };
-        let (leaving, sighting) = (live.leaving, self.sighting(key, live, moved_from));
+        let leaving = live.leaving;
+        let (sighting, fight) = self.sighting(key, live, moved_from);
         let observed = Observed::new(sighting, ownership)
             .ranked(rank(&key.kind))
-            .guarded(guard);
+            .guarded(guard)
+            .contended(fight.as_ref().map(Fight::contention));
         if leaving {
             observed.leaving()
         } else {
@@ -140,7 +142,10 @@ impl SetWorld<'_> {
     /// What stands between an object that is no longer wanted and its deletion.
     pub(crate) async fn guard(&self, inventory: &Inventory, key: &ObjectKey, live: &Live) -> Guard {
         let moves = || self.cluster.is_leaving_for_another(self.whose.mark(), key);
-        if live.kept || self.whose.is_shared(live) || moves() {
+        if self.whose.is_shared(live) || moves() {
+            return Guard::LeaveAlone;
+        }
+        if live.kept {
             return Guard::KeepOnDelete;
         }
         let anew = inventory.uid(key).is_some_and(|made| *made != *live.uid);
@@ -190,7 +195,7 @@ impl SetWorld<'_> {
         key: &ObjectKey,
         live: Live,
         moved_from: Option<String>,
-    ) -> Sighting {
+    ) -> (Sighting, Option<Fight>) {
         let drift = match self.desired.get(key) {
             Some(wanted) if !wanted.item.once => Drift::of(
                 &wanted.item.object,
@@ -201,7 +206,7 @@ impl SetWorld<'_> {
             Some(_) | None => Drift::default(),
         };
         let ours = self.whose.claim(&live) == Claim::Ours;
-        let mut contended = false;
+        let mut fight = None;
         // A change that comes with a new version of the set is no drift.
         let current = self
             .desired
@@ -216,17 +221,15 @@ impl SetWorld<'_> {
                 fields: drift.fields.clone(),
             };
             attempt.drift.entry(key.clone()).or_insert(record);
-            if let Some(fight) = attempt.fights.over(key, &drift.fields, now) {
-                contended = true;
-                attempt.contended.push(fight);
-            }
+            fight = attempt.fights.over(key, &drift.fields, now);
+            attempt.contended.extend(fight.clone());
         }
-        Sighting {
+        let sighting = Sighting {
             live,
             drift,
             moved_from,
-            contended,
-        }
+        };
+        (sighting, fight)
     }
 
     /// What somebody else removed, and what had been applied to it.

@@ -87,6 +87,16 @@ impl Marks<'_> {
     }
 }
 
+/// What takes the marks of `owner_key` off the object with this uid and revision.
+pub(crate) fn unmarked(owner_key: &str, uid: &str, revision: &str) -> Value {
+    json!({"metadata": {
+        "uid": uid,
+        "resourceVersion": revision,
+        "labels": {owner_key: null},
+        "annotations": {owner_key: null, SEAL: null},
+    }})
+}
+
 /// The value, made `empty` where there is none.
 fn filled(value: &mut Value, empty: Value) -> &mut Value {
     if std::mem::discriminant(value) != std::mem::discriminant(&empty) {

@@ -287,6 +287,8 @@ fn write_of<'a>(step: &StepOf<'a, SetWorld<'_>>) -> Option<Write<'a>> {
             item: &wanted.item,
             seen: Some(&observed.live),
         }),
-        Action::Delete { .. } | Action::Keep(_) | Action::Refuse(_) => None,
+        Action::Delete { .. } | Action::Release { .. } | Action::Keep(_) | Action::Refuse(_) => {
+            None
+        }
     }
 }

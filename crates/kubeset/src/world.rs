@@ -245,6 +245,10 @@ impl World for SetWorld<'_> {
         Ok(deletion)
     }
 
+    async fn release(&self, key: &ObjectKey, seen: &ObservedOf<Self>) -> Result<bool, Error> {
+        self.unmark(key, &seen.live.live).await
+    }
+
     async fn remember(&self, keys: &[&ObjectKey]) -> Result<(), Error> {
         self.record(|inventory| keys.iter().for_each(|key| inventory.add(key)))
             .await

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::item::Sighting;
 use crate::key::ObjectKey;
 use crate::live::Live;
-use crate::marks::Seal;
+use crate::marks::{Seal, unmarked};
 use crate::owner::Claim;
 use crate::resource::Resource;
 use crate::sweep::foreign_in_namespace;
@@ -137,6 +137,27 @@ impl SetWorld<'_> {
             resource_version: Some(now.revision.into()),
         };
         self.cluster.calls.delete(resource, key, is).await
+    }
+
+    /// Takes our marks off an object that stays, if it is, at this moment, still the one that was
+    /// seen and still ours.
+    pub(crate) async fn unmark(&self, key: &ObjectKey, seen: &Live) -> Result<bool, Error> {
+        let Some(resource) = self.cluster.find(&key.kind, None).await? else {
+            return Ok(false);
+        };
+        let Some(now) = self.cluster.calls.look(&resource, key).await? else {
+            return Ok(false);
+        };
+        let now = self.cluster.view.read(now);
+        if now.uid != seen.uid || self.whose.claim(&now) != Claim::Ours {
+            let why = "it is not the one that was seen, or has another owner".to_owned();
+            let key = key.clone();
+            return Err(Error::Changed { key, why });
+        }
+        let without = unmarked(&self.cluster.settings.owner_key, &now.uid, &now.revision);
+        self.cluster.calls.strip(&resource, key, &without).await?;
+        self.cluster.view.removed(key);
+        Ok(true)
     }
 
     /// Removes the namespaces that this attempt made, unless somebody uses them already.

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use evenkeel_ambient::chain;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use crate::change::{Change, ChangeSet, Word};
-use crate::interrupted::{Attempt, Failed, Interrupted, chain};
+use crate::interrupted::{Attempt, Failed, Interrupted};
 use crate::plan::{Action, Step};
 use crate::reason::{Reason, WhyKeep, WhyRefuse};
 use crate::world::{Deletion, Failure, PlanOf, Reach, StepOf, World};
@@ -195,7 +196,7 @@ impl<'r, 'a, W: World> Run<'r, 'a, W> {
             return;
         };
         let mut gone = record.forget.clone();
-        gone.extend(self.deleted());
+        gone.extend(self.let_go());
         if gone.is_empty() || self.halt == Halt::Now {
             return;
         }
@@ -204,18 +205,21 @@ impl<'r, 'a, W: World> Run<'r, 'a, W> {
         }
     }
 
-    /// The keys of which nothing is left; with duplicates, one delete does not make a key gone.
-    fn deleted(&self) -> BTreeSet<&'a W::Key> {
-        let is_deleted = |change: &Option<Change<_>>| {
-            change
-                .as_ref()
-                .is_some_and(|change| change.word == Word::Deleted)
+    /// The keys of which nothing of ours is left; with duplicates, one delete does not make a key
+    /// gone.
+    fn let_go(&self) -> BTreeSet<&'a W::Key> {
+        let is_gone = |step: &StepOf<'a, W>, change: &Option<Change<_>>| {
+            let released = matches!(step.action, Action::Release { .. });
+            change.as_ref().is_some_and(|change| {
+                matches!(change.word, Word::Deleted | Word::Released)
+                    || (released && change.word == Word::Kept)
+            })
         };
         let steps = || self.plan.steps.iter().zip(&self.done);
-        let deleted = steps().filter(|(_, change)| is_deleted(change));
-        let mut gone: BTreeSet<_> = deleted.map(|(step, _)| step.key).collect();
+        let gone = steps().filter(|(step, change)| is_gone(step, change));
+        let mut gone: BTreeSet<_> = gone.map(|(step, _)| step.key).collect();
         if !gone.is_empty() {
-            for (step, _) in steps().filter(|(_, change)| !is_deleted(change)) {
+            for (step, _) in steps().filter(|(step, change)| !is_gone(step, change)) {
                 gone.remove(step.key);
             }
         }
@@ -259,6 +263,10 @@ async fn perform<W: World>(world: &W, step: &StepOf<'_, W>) -> Result<Word, W::E
                 Deletion::Leaving => Word::Deleting,
             })
         }
+        Action::Release { observed } => match world.release(step.key, observed).await? {
+            true => Ok(Word::Released),
+            false => Ok(Word::Kept),
+        },
         Action::Keep(_) => Ok(Word::Kept),
         Action::Refuse(_) => Ok(Word::Refused),
     }
@@ -270,6 +278,10 @@ fn why<I, L, V>(action: &Action<'_, I, L, V>) -> (&'static str, Cow<'static, str
         Action::Create { why, .. } => why,
         Action::Update { why, .. } => why,
         Action::Adopt { .. } => return ("Adopted", Cow::Borrowed("it was nobody's")),
+        Action::Release { .. } => {
+            let text = "it is no longer wanted, and is to stay";
+            return ("Released", Cow::Borrowed(text));
+        }
         Action::Delete { why, .. } => why,
         Action::Keep(why) => why,
         Action::Refuse(why) => why,
@@ -284,11 +296,13 @@ fn left_alone<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Option<Change<K
         Action::Keep(_) => Word::Kept,
         Action::Refuse(WhyRefuse::Leaving | WhyRefuse::Settling { .. }) => Word::Waiting,
         Action::Refuse(WhyRefuse::PartialView(_)) => Word::Unseen,
+        Action::Refuse(WhyRefuse::Contended(_)) => Word::Contended,
         Action::Refuse(_) => Word::Refused,
         Action::Create { .. }
         | Action::Update { .. }
         | Action::Adopt { .. }
-        | Action::Delete { .. } => return None,
+        | Action::Delete { .. }
+        | Action::Release { .. } => return None,
     };
     let (reason, text) = why(&step.action);
     Some(Change {
@@ -316,6 +330,7 @@ fn failure_of<I, L, V>(action: &Action<'_, I, L, V>) -> &'static str {
         Action::Update { .. } => "UpdateFailed",
         Action::Adopt { .. } => "AdoptFailed",
         Action::Delete { .. } => "DeleteFailed",
+        Action::Release { .. } => "ReleaseFailed",
         Action::Keep(_) | Action::Refuse(_) => "Failed",
     }
 }

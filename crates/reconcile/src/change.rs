@@ -15,6 +15,8 @@ pub enum Word {
     Deleted,
     /// Its deletion was asked for and is not confirmed.
     Deleting,
+    /// It stays, and is not ours any more.
+    Released,
     /// It was left alone, rightly.
     Kept,
     /// It was left alone although somebody else changed it, as the policy says.
@@ -25,6 +27,8 @@ pub enum Word {
     Unseen,
     /// It was left alone until somebody decides otherwise.
     Refused,
+    /// It was left alone for a while, because somebody else changes it again and again.
+    Contended,
     /// It had changed since it was seen; the next pass sees it as it is.
     Stale,
     /// Its action failed.
@@ -35,17 +39,19 @@ pub enum Word {
 
 impl Word {
     /// Every word.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Created,
         Self::Updated,
         Self::Adopted,
         Self::Deleted,
         Self::Deleting,
+        Self::Released,
         Self::Kept,
         Self::Drifted,
         Self::Waiting,
         Self::Unseen,
         Self::Refused,
+        Self::Contended,
         Self::Stale,
         Self::Failed,
         Self::NotReached,
@@ -59,11 +65,13 @@ impl Word {
             Self::Adopted => "adopted",
             Self::Deleted => "deleted",
             Self::Deleting => "deleting",
+            Self::Released => "released",
             Self::Kept => "kept",
             Self::Drifted => "drifted",
             Self::Waiting => "waiting",
             Self::Unseen => "unseen",
             Self::Refused => "refused",
+            Self::Contended => "contended",
             Self::Stale => "stale",
             Self::Failed => "failed",
             Self::NotReached => "not-reached",
@@ -73,12 +81,18 @@ impl Word {
     /// Whether the world was written to.
     pub fn is_write(self) -> bool {
         match self {
-            Self::Created | Self::Updated | Self::Adopted | Self::Deleted | Self::Deleting => true,
+            Self::Created
+            | Self::Updated
+            | Self::Adopted
+            | Self::Deleted
+            | Self::Deleting
+            | Self::Released => true,
             Self::Kept
             | Self::Drifted
             | Self::Waiting
             | Self::Unseen
             | Self::Refused
+            | Self::Contended
             | Self::Stale
             | Self::Failed
             | Self::NotReached => false,
@@ -92,12 +106,14 @@ impl Word {
             | Self::Updated
             | Self::Adopted
             | Self::Deleted
+            | Self::Released
             | Self::Kept
             | Self::Drifted => true,
             Self::Deleting
             | Self::Waiting
             | Self::Unseen
             | Self::Refused
+            | Self::Contended
             | Self::Stale
             | Self::Failed
             | Self::NotReached => false,

@@ -84,11 +84,11 @@ impl<'a, K: Key, I: Matches<L>, L, V: PartialEq> Draft<'a, K, I, L, V> {
         let mine = row.observed.is_some_and(|seen| seen.ownership.is_mine());
         match (action, row.recorded) {
             (None, Some(recorded)) if judge.is_gone(recorded) => record.forget.push(row.key),
-            (Some(Action::Keep(WhyKeep::Released)), Some(_)) => record.forget.push(row.key),
-            (Some(Action::Keep(WhyKeep::Released)), None) => {}
-            (Some(Action::Keep(WhyKeep::OfOther(_) | WhyKeep::OfNobody)), Some(_)) => {
-                record.forget.push(row.key);
-            }
+            (
+                Some(Action::Keep(WhyKeep::OfOther(_) | WhyKeep::OfNobody | WhyKeep::Left)),
+                Some(_),
+            ) => record.forget.push(row.key),
+            (Some(Action::Keep(WhyKeep::Left) | Action::Release { .. }), None) => {}
             // A create is written down anew even if the record knows the key: what was made once
             // and is gone will come back under another id.
             (Some(Action::Create { .. }), _) | (Some(Action::Adopt { .. }), None) => {
@@ -107,7 +107,7 @@ impl<'a, K: Key, I: Matches<L>, L, V: PartialEq> Draft<'a, K, I, L, V> {
         }
         self.refuse_deletes(|observed| match &observed.guard {
             Guard::Confirm { why } => Some(WhyRefuse::NeedsApproval(why.clone())),
-            Guard::Open | Guard::KeepOnDelete | Guard::Protected => None,
+            Guard::Open | Guard::KeepOnDelete | Guard::LeaveAlone | Guard::Protected => None,
         });
         let (deletes, ours) = (self.deletes(), self.ours);
         if policy.brake.holds(deletes, ours) {

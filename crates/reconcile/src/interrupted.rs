@@ -102,15 +102,3 @@ impl<K: Debug + Display, E: Error + 'static> Error for Interrupted<K, E> {
             .map(|failed| &failed.error as &(dyn Error + 'static))
     }
 }
-
-/// An error and its causes, for people to read.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}

@@ -99,11 +99,26 @@ impl<'p, K: Key> Judge<'p, K> {
             Ownership::Nobody => Action::Refuse(WhyRefuse::NotAdopted),
             Ownership::Mine { version } => match self.misfit(wanted, observed, version.as_ref()) {
                 Ok(why) => Action::Keep(why),
-                Err(why) => Action::Update {
-                    wanted,
-                    observed,
-                    why,
-                },
+                Err(why) => self.change(wanted, observed, why),
+            },
+        }
+    }
+
+    /// Has to change, unless it would only be changed back.
+    fn change<'a, I, L, V>(
+        &self,
+        wanted: &'a Wanted<I, V>,
+        observed: &'a Observed<L, V>,
+        why: WhyUpdate,
+    ) -> Action<'a, I, L, V> {
+        match (&why, &observed.contention) {
+            (WhyUpdate::Drifted(_), Some(fight)) if self.now < fight.until => {
+                Action::Refuse(WhyRefuse::Contended(fight.clone()))
+            }
+            _ => Action::Update {
+                wanted,
+                observed,
+                why,
             },
         }
     }
@@ -160,7 +175,7 @@ impl<'p, K: Key> Judge<'p, K> {
     fn spared<'a, I, L, V>(
         &self,
         key: &K,
-        observed: &Observed<L, V>,
+        observed: &'a Observed<L, V>,
     ) -> Option<Action<'a, I, L, V>> {
         if observed.leaving {
             return Some(Action::Refuse(WhyRefuse::Leaving));
@@ -176,8 +191,15 @@ impl<'p, K: Key> Judge<'p, K> {
         }
         match (self.policy.prune, &observed.guard) {
             (_, Guard::Protected) => Some(Action::Refuse(WhyRefuse::Protected)),
+            (Prune::Release | Prune::Delete, Guard::LeaveAlone) => {
+                Some(Action::Keep(WhyKeep::Left))
+            }
             (Prune::Release, _) | (Prune::Delete, Guard::KeepOnDelete) => {
-                Some(Action::Keep(WhyKeep::Released))
+                // What is nobody's need not be let go of.
+                Some(match observed.ownership.is_mine() {
+                    true => Action::Release { observed },
+                    false => Action::Keep(WhyKeep::Left),
+                })
             }
             (Prune::Off, _) => Some(Action::Keep(WhyKeep::PruneOff)),
             (Prune::Delete, Guard::Confirm { .. } | Guard::Open) => None,

@@ -169,5 +169,5 @@ pub use policy::{Adopt, Approval, Brake, Drift, Naming, Policy, Prune, Tenancy};
 pub use reason::Reason;
 pub use report::{Gravity, Note, Report, report};
 pub use retry::{Classify, ErrorClass, RetryPolicy, retry};
-pub use snapshot::{Completeness, Guard, Observed, Recorded, Snapshot};
+pub use snapshot::{Completeness, Contention, Guard, Observed, Recorded, Snapshot};
 pub use world::{Deletion, Failure, Reach, Stage, World};

@@ -62,7 +62,7 @@ impl<K, I, L, V> Step<'_, K, I, L, V> {
     /// The group of independent steps that it belongs to.
     pub fn stage(&self) -> Stage {
         match self.action {
-            Action::Delete { .. } => Stage::Prune(self.rank),
+            Action::Delete { .. } | Action::Release { .. } => Stage::Prune(self.rank),
             Action::Create { .. }
             | Action::Update { .. }
             | Action::Adopt { .. }
@@ -105,6 +105,11 @@ pub enum Action<'a, I, L, V> {
         /// Why.
         why: WhyDelete,
     },
+    /// Let go of it: it stays, and is not ours any more.
+    Release {
+        /// What it is.
+        observed: &'a Observed<L, V>,
+    },
     /// Leave it: it is as it should be.
     Keep(WhyKeep),
     /// Leave it, although it is not as it should be.
@@ -124,6 +129,7 @@ impl<I, L, V> Action<'_, I, L, V> {
             Self::Update { .. } => "update",
             Self::Adopt { .. } => "adopt",
             Self::Delete { .. } => "delete",
+            Self::Release { .. } => "release",
             Self::Keep(_) => "keep",
             Self::Refuse(_) => "refuse",
         }

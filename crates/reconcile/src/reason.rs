@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::snapshot::Contention;
+
 /// A reason from a closed list.
 pub trait Reason: Display {
     /// The word, in the CamelCase that conditions and events use.
@@ -55,8 +57,8 @@ pub enum WhyKeep {
     OfNobody,
     /// It is not wanted any more, and pruning is off.
     PruneOff,
-    /// It is not wanted any more, and stays in the world without us.
-    Released,
+    /// It is not wanted any more, and not for us to remove.
+    Left,
 }
 
 /// Why a thing that is not as it should be is left alone.
@@ -75,6 +77,8 @@ pub enum WhyRefuse {
         /// From when on "not found" is believed.
         until: Timestamp,
     },
+    /// It differs, but somebody else changes it again and again.
+    Contended(Contention),
     /// It would be deleted, or created, but the view of the world is partial.
     PartialView(Arc<str>),
     /// It would be deleted, but the desired state is empty and nobody said that this is on
@@ -158,7 +162,7 @@ impl Reason for WhyKeep {
             Self::OfOther(_) => "OfOther",
             Self::OfNobody => "OfNobody",
             Self::PruneOff => "PruneOff",
-            Self::Released => "Released",
+            Self::Left => "Left",
         }
     }
 }
@@ -172,7 +176,7 @@ impl Display for WhyKeep {
             Self::OfOther(owner) => write!(f, "it belongs to {owner}"),
             Self::OfNobody => f.write_str("it is not ours"),
             Self::PruneOff => f.write_str("it is no longer wanted, but pruning is off"),
-            Self::Released => f.write_str("it is no longer wanted, and is to stay"),
+            Self::Left => f.write_str("it is no longer wanted, and others keep it"),
         }
     }
 }
@@ -185,6 +189,7 @@ impl Reason for WhyRefuse {
             Self::Duplicate => "Duplicate",
             Self::Leaving => "Leaving",
             Self::Settling { .. } => "Settling",
+            Self::Contended(_) => "Contended",
             Self::PartialView(_) => "PartialView",
             Self::EmptyDesired => "EmptyDesired",
             Self::Protected => "Protected",
@@ -202,6 +207,7 @@ impl Display for WhyRefuse {
             Self::Duplicate => f.write_str("several things claim this key; this is an extra one"),
             Self::Leaving => f.write_str("it is being deleted"),
             Self::Settling { until } => write!(f, "it may not be visible before {until}"),
+            Self::Contended(contention) => contention.fmt(f),
             Self::PartialView(gaps) => write!(f, "not everything could be seen: {gaps}"),
             Self::EmptyDesired => {
                 f.write_str("nothing at all is wanted, and nobody said that this is on purpose")

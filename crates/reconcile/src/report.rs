@@ -7,9 +7,11 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::Display;
 
+use evenkeel_ambient::chain;
+
 use crate::change::{Change, ChangeSet, Word};
 use crate::condition::{ReasonWord, Status, Verdict};
-use crate::interrupted::{Attempt, Failed, Interrupted, chain};
+use crate::interrupted::{Attempt, Failed, Interrupted};
 
 /// The condition that says whether the world is as wanted.
 pub const SYNCED: &str = "Synced";
@@ -77,13 +79,16 @@ impl Gravity {
 
     fn of(word: Word) -> Self {
         match word {
-            Word::Created | Word::Updated | Word::Adopted | Word::Deleted | Word::Kept => {
-                Self::Fine
-            }
+            Word::Created
+            | Word::Updated
+            | Word::Adopted
+            | Word::Deleted
+            | Word::Released
+            | Word::Kept => Self::Fine,
             Word::Drifted => Self::Tolerated,
             Word::Deleting | Word::Waiting | Word::Stale | Word::NotReached => Self::Waiting,
             Word::Unseen => Self::Unseen,
-            Word::Refused => Self::Held,
+            Word::Refused | Word::Contended => Self::Held,
             Word::Failed => Self::Failed,
         }
     }

@@ -22,6 +22,27 @@ pub struct Observed<L, V> {
     pub guard: Guard,
     /// Whether its deletion was asked for and is not finished.
     pub leaving: bool,
+    /// Who else changes it again and again, so that a repair is better left for a while.
+    pub contention: Option<Contention>,
+}
+
+/// A thing that we and somebody else change in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contention {
+    /// Over what and with whom, for people to read: "/spec/replicas with the scaler".
+    pub over: String,
+    /// From when on it is worth another try.
+    pub until: Timestamp,
+}
+
+impl Display for Contention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "it is fought over: {}; left alone until {}",
+            self.over, self.until
+        )
+    }
 }
 
 impl<L, V> Observed<L, V> {
@@ -34,6 +55,7 @@ impl<L, V> Observed<L, V> {
             rank,
             guard,
             leaving: false,
+            contention: None,
         }
     }
 
@@ -48,6 +70,13 @@ impl<L, V> Observed<L, V> {
     #[must_use]
     pub fn guarded(mut self, guard: Guard) -> Self {
         self.guard = guard;
+        self
+    }
+
+    /// The same while somebody else changes it, too.
+    #[must_use]
+    pub fn contended(mut self, contention: Option<Contention>) -> Self {
+        self.contention = contention;
         self
     }
 
@@ -67,6 +96,8 @@ pub enum Guard {
     Open,
     /// It stays in the world when it is no longer wanted, and we let go of it.
     KeepOnDelete,
+    /// Others keep it, too: when we no longer want it, we do nothing at all.
+    LeaveAlone,
     /// It is never deleted, not even with approval.
     Protected,
     /// It is deleted only with approval.

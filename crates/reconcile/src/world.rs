@@ -80,6 +80,17 @@ pub trait World: Send + Sync {
         seen: &ObservedOf<Self>,
     ) -> impl Future<Output = Result<Deletion, Self::Error>> + Send;
 
+    /// Lets go of a thing that stays: takes our mark off it, if it is still the one that was seen.
+    /// Says whether there was anything to write; where things carry no mark there is not.
+    fn release(
+        &self,
+        key: &Self::Key,
+        seen: &ObservedOf<Self>,
+    ) -> impl Future<Output = Result<bool, Self::Error>> + Send {
+        let _ = (key, seen);
+        ready(Ok(false))
+    }
+
     /// Writes down that these may exist from now on. Called before the first write of a plan, so
     /// that a crash at any moment leaves nothing that nobody remembers. Worlds that find their
     /// things by a mark need no record.

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use evenkeel_ambient::chain;
 use evenkeel_model::{AgentId, Assignment, Change, KeyId, Paging, StackId, Subject};
 use evenkeel_store::{AgentFilter, Result, Since, Store};
 
 use super::{AgentCell, Fleet};
-use crate::error::chain;
 
 /// How many changes are read at once.
 const STEP: u32 = 1024;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use evenkeel_ambient::chain;
 use evenkeel_store::Result;
 use futures::future::BoxFuture;
 
 use super::{deliveries, retention, signs};
 use crate::app::{App, Core};
 use crate::config::Config;
-use crate::error::chain;
 
 /// One piece of background work.
 pub(crate) struct Task {

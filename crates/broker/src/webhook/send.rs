@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenkeel_ambient::{Clock, Random};
+use evenkeel_ambient::{Clock, Random, chain};
 use evenkeel_model::{Attempt, Delivery, Webhook};
 use evenkeel_store::Claimed;
 use http::StatusCode;
@@ -11,7 +11,6 @@ use reqwest::RequestBuilder;
 
 use super::sign::signature;
 use super::{Sealer, Webhooks};
-use crate::error::chain;
 
 /// The longest pause between two tries.
 const LONGEST_PAUSE: u64 = 3600;

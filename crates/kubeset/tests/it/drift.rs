@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::bed::{Bed, OWNER_KEY, hears, settle, told, why};
+use crate::bed::{Bed, OWNER_KEY, hears, read, settle, told, why};
 
 fn by(manager: &str) -> PatchParams {
     PatchParams {
@@ -222,8 +222,22 @@ async fn a_field_that_somebody_takes_again_and_again_is_left_for_a_while() {
         }
         edit(&bed, "m", json!({"data": {"value": "theirs"}})).await;
         hears(&mut set).await;
-        let left = settle(&set, &text, &policy).await;
-        assert_eq!(left.changes().writes(), 0, "{}", why(&left));
+        let left = set.converge(&read(&text), &policy).await;
+        assert_eq!(
+            told(&left)["ConfigMap m"],
+            Word::Contended,
+            "{}",
+            why(&left)
+        );
+        let said = left
+            .changes()
+            .iter()
+            .find(|change| change.word == Word::Contended);
+        assert_eq!(
+            said.unwrap().text,
+            "it is fought over: somebody took /data/value 3 times of late; left alone until \
+             1970-01-01T00:01:00Z"
+        );
         assert_eq!(left.fights[0].manager.as_deref(), Some("somebody"));
         assert_eq!(
             (left.fights[0].pointer.as_str(), left.fights[0].times),

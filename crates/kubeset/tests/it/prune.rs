@@ -3,7 +3,7 @@
 use evenkeel_kubeset::{Manifests, SetPolicy};
 use evenkeel_kubesim::faults::{Fault, Which};
 use evenkeel_kubesim::{Cluster, Verb};
-use evenkeel_reconcile::{Approval, Policy, Prune, Word};
+use evenkeel_reconcile::{Adopt, Approval, Policy, Prune, Word};
 use evenkeel_testkit::on_each_cluster;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
@@ -115,9 +115,27 @@ async fn a_set_may_leave_its_objects_behind() {
             )
             .await;
         assert!(left.is_settled(), "{}", why(&left));
+        assert_eq!(told(&left)["ConfigMap m"], Word::Released);
+        let metadata = bed.maps().get("m").await.unwrap().metadata;
+        assert!(!metadata.labels.unwrap_or_default().contains_key(OWNER_KEY));
+        assert!(
+            !metadata
+                .annotations
+                .unwrap_or_default()
+                .contains_key(OWNER_KEY)
+        );
+        for set in [set, bed.restarted().set("a")] {
+            let gone = set.remove("again", &policy).await;
+            assert_eq!(gone.changes().writes(), 0, "{}", why(&gone));
+        }
         assert!(bed.maps().get_opt("m").await.unwrap().is_some());
-        let gone = set.remove("again", &policy).await;
-        assert!(bed.maps().get_opt("m").await.unwrap().is_some() || gone.changes().is_empty());
+        let engine = Policy {
+            adopt: Adopt::On,
+            ..Policy::default()
+        };
+        let adopting = SetPolicy { engine, ..policy };
+        let text = bed.namespace() + &bed.map("m", "1");
+        settle(&bed.set("b"), &text, &adopting).await;
     })
     .await;
 }

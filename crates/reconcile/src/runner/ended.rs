@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::error::Error;
 
+use evenkeel_ambient::chain;
+
 use crate::outcome::{Outcome, OutcomeClass};
 use crate::retry::{Classify, ErrorClass};
 
@@ -89,7 +91,7 @@ impl Ended {
 
 impl<E: Classify + Error + 'static> From<Outcome<E>> for Ended {
     fn from(outcome: Outcome<E>) -> Self {
-        let failed = |class, error: E| Self::failed(FailureKind::Error(class), with_causes(&error));
+        let failed = |class, error: E| Self::failed(FailureKind::Error(class), chain(&error));
         match outcome {
             Outcome::Done => Self::Done,
             Outcome::Wait(what) => Self::Wait(what),
@@ -97,12 +99,4 @@ impl<E: Classify + Error + 'static> From<Outcome<E>> for Ended {
             Outcome::Terminal(error) => failed(ErrorClass::Permanent, error),
         }
     }
-}
-
-/// The error and its causes, as one line.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    std::iter::successors(Some(error), |&error| error.source())
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(": ")
 }

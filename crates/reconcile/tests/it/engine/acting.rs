@@ -9,8 +9,8 @@ use evenkeel_ambient::{Clock, ManualClock};
 use evenkeel_reconcile::world::{ObservedOf, SnapshotOf, StepOf, WantedOf};
 use evenkeel_reconcile::{
     Acted, Acting, AfterFailure, Attempt, Classify, Deletion, Desired, ErrorClass, Failure,
-    Matches, Observed, Outcome, Ownership, Policy, Rank, Reach, Snapshot, Stage, Wanted, Word,
-    World, act, compare, outcome, reconcile, report,
+    Matches, Observed, Outcome, Ownership, Policy, Prune, Rank, Reach, Snapshot, Stage, Wanted,
+    Word, World, act, compare, outcome, reconcile, report,
 };
 use futures::executor::block_on;
 use proptest::collection::btree_map;
@@ -52,6 +52,25 @@ proptest! {
         let desired = wants(2, &after);
         let plan = compare(&desired, &snapshot, &Policy::default(), model.clock.now());
         prop_assert!(plan.is_settled());
+    }
+
+    #[test]
+    fn what_is_released_stays_and_is_not_ours_any_more(
+        finds in prop::sample::select(EVERY_WAY.to_vec()), values in values(),
+    ) {
+        let model = Model::new(finds);
+        let (policy, how) = (Policy { prune: Prune::Release, ..Policy::default() }, Acting::default());
+        prop_assert_eq!(model.pass_with(&wants(1, &values), None, &policy, &how), Some(true));
+        model.clock.advance(jiff::SignedDuration::from_secs(60));
+        let nothing = Desired::nothing("released");
+        for _ in 0..2 {
+            prop_assert_eq!(model.pass_with(&nothing, None, &policy, &how), Some(true));
+        }
+        prop_assert_eq!(model.state().things.len(), values.len());
+        prop_assert!(values.keys().all(|key| !model.is_on_record(key)));
+        let snapshot = block_on(model.observe()).unwrap();
+        let plan = compare(&nothing, &snapshot, &policy, model.clock.now());
+        prop_assert!(plan.is_settled(), "{:?}", plan);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evenkeel_reconcile::reason::{WhyKeep, WhyRefuse};
 use evenkeel_reconcile::{
-    Action, Adopt, Approval, Brake, Desired, Drift, Guard, Matches, Naming, Observed, Ownership,
-    Plan, Policy, Prune, Rank, Recorded, Snapshot, Stage, Tenancy, Wanted, compare,
+    Action, Adopt, Approval, Brake, Contention, Desired, Drift, Guard, Matches, Naming, Observed,
+    Ownership, Plan, Policy, Prune, Rank, Recorded, Snapshot, Stage, Tenancy, Wanted, compare,
 };
 use jiff::Timestamp;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -54,6 +54,7 @@ fn guard() -> impl Strategy<Value = Guard> {
     prop_oneof![
         8 => Just(Guard::Open),
         1 => Just(Guard::KeepOnDelete),
+        1 => Just(Guard::LeaveAlone),
         1 => Just(Guard::Protected),
         1 => Just(Guard::Confirm { why: "it holds others".to_owned() }),
     ]
@@ -73,6 +74,7 @@ fn observed() -> impl Strategy<Value = Observed<u8, u8>> {
             rank,
             guard,
             leaving,
+            contention: None,
         })
 }
 
@@ -148,7 +150,8 @@ fn written<'a>(action: &Action<'a, Value, u8, u8>) -> Option<&'a Observed<u8, u8
     match action {
         Action::Update { observed, .. }
         | Action::Adopt { observed, .. }
-        | Action::Delete { observed, .. } => Some(observed),
+        | Action::Delete { observed, .. }
+        | Action::Release { observed } => Some(observed),
         Action::Create { .. } | Action::Keep(_) | Action::Refuse(_) => None,
     }
 }
@@ -258,7 +261,9 @@ proptest! {
             match thing.guard {
                 Guard::Open => {}
                 Guard::Confirm { .. } => prop_assert!(policy.approval.covers(count)),
-                Guard::KeepOnDelete | Guard::Protected => prop_assert!(false, "{:?}", thing),
+                Guard::KeepOnDelete | Guard::LeaveAlone | Guard::Protected => {
+                    prop_assert!(false, "{:?}", thing);
+                }
             }
         }
     }
@@ -312,17 +317,48 @@ proptest! {
     fn nothing_of_ours_that_stays_ours_is_forgotten(wants in wants(), view in view(), policy in policy()) {
         let plan = decide(&wants, &view, &policy);
         for key in plan.record.iter().flat_map(|record| &record.forget) {
-            let released = plan.steps.iter().any(|step| {
-                step.key == *key && step.action == Action::Keep(WhyKeep::Released)
+            let left = plan.steps.iter().any(|step| {
+                step.key == *key && step.action == Action::Keep(WhyKeep::Left)
             });
             let mine = view.get(key).is_some_and(|thing| thing.ownership.is_mine());
-            prop_assert!(released || !mine);
+            prop_assert!(left || !mine);
         }
     }
 }
 
 fn one_of_ours(version: u8, live: u8) -> View {
     Snapshot::of([(1, Observed::new(live, Ownership::mine_at(version)))])
+}
+
+#[test]
+fn a_repair_that_would_be_undone_again_waits_and_a_new_version_does_not() {
+    let until = Timestamp::from_second(NOW + 60).unwrap();
+    let over = "/value with bob".to_owned();
+    let fought = |version| {
+        let seen = Observed::new(2, Ownership::mine_at(version));
+        Snapshot::of([(
+            1,
+            seen.contended(Some(Contention {
+                over: over.clone(),
+                until,
+            })),
+        )])
+    };
+    let (wants, current, older) = (one_wanted(), fought(1), fought(0));
+    let decided = |view, now| {
+        let now = Timestamp::from_second(now).unwrap();
+        compare(&wants, view, &Policy::default(), now)
+            .steps
+            .remove(0)
+            .action
+    };
+    let held = decided(&current, NOW);
+    assert!(
+        matches!(held, Action::Refuse(WhyRefuse::Contended(_))),
+        "{held:?}"
+    );
+    assert!(matches!(decided(&current, NOW + 60), Action::Update { .. }));
+    assert!(matches!(decided(&older, NOW), Action::Update { .. }));
 }
 
 fn one_wanted() -> Wants {

@@ -426,6 +426,14 @@ impl World for Model {
         Ok(Deletion::Gone)
     }
 
+    async fn release(&self, key: &String, seen: &ObservedOf<Self>) -> Result<bool, Trouble> {
+        if self.finds == Finds::Ledger {
+            return Ok(false);
+        }
+        self.change(key, &seen.live, |thing| thing.owner = None)?;
+        Ok(true)
+    }
+
     async fn remember(&self, keys: &[&String]) -> Result<(), Trouble> {
         let now = self.clock.now();
         self.write(|state| {
