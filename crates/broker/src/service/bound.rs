@@ -13,9 +13,12 @@ const OBJECTS: usize = 500;
 const FINDINGS: usize = 100;
 const FIELDS: usize = 50;
 
-/// At most so many bytes, ending with a whole character.
+/// At most so many bytes, ending with a whole character. PostgreSQL has no place for NUL.
 pub(super) fn text(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
+    if text.contains('\0') {
+        text = text.replace('\0', "\u{fffd}");
+    }
     text
 }
 
@@ -66,6 +69,7 @@ pub(super) fn drift(mut records: Vec<DriftRecord>) -> Vec<DriftRecord> {
     records.drain(..records.len().saturating_sub(FINDINGS));
     for record in &mut records {
         record.fields.truncate(FIELDS);
+        record.manager = record.manager.take().map(reason);
     }
     records
 }
@@ -103,5 +107,6 @@ mod tests {
     fn a_text_ends_with_a_whole_character() {
         assert_eq!(text("aéé".to_owned(), 4), "aé");
         assert_eq!(text("short".to_owned(), 64), "short");
+        assert_eq!(text("a\0b".to_owned(), 64), "a\u{fffd}b");
     }
 }

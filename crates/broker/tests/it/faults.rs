@@ -12,51 +12,55 @@ use evenkeel_model::{Action, ActorKind, EventStatus, FleetEvent, HealthStatus, P
 use evenkeel_store::{Expendable, Retention as _};
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{Scene, World};
 
 /// a: an agent that confirmed a revision was no longer served it and deleted it.
 #[tokio::test]
 async fn a_what_was_applied_goes_on_being_served() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    let object = shop.submit(stack.id, "one").await;
+    let it = Scene::new().await;
+    let object = it.submit("one").await;
     for _ in 0..3 {
-        assert_eq!(agent.sequences().await, [object.sequence_id.0]);
-        agent.reports(object.id, EventStatus::Success).await;
+        assert_eq!(it.agent.sequences().await, [object.sequence_id.0]);
+        it.agent.reports(object.id, EventStatus::Success).await;
     }
 }
 
 /// b: a failure counted as done; and when events were forgotten everything was applied again.
 #[tokio::test]
 async fn b_a_failure_hides_nothing_and_forgetting_events_changes_nothing() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    let object = shop.submit(stack.id, "one").await;
-    agent.reports(object.id, EventStatus::Failure).await;
-    agent.reports(object.id, EventStatus::Failure).await;
-    assert_eq!(agent.sequences().await, [object.sequence_id.0]);
-    let status = shop.client.stack_status(stack.id).await.unwrap().remove(0);
+    let it = Scene::new().await;
+    let object = it.submit("one").await;
+    it.agent.reports(object.id, EventStatus::Failure).await;
+    it.agent.reports(object.id, EventStatus::Failure).await;
+    assert_eq!(it.agent.sequences().await, [object.sequence_id.0]);
+    let status = it
+        .shop
+        .client
+        .stack_status(it.stack.id)
+        .await
+        .unwrap()
+        .remove(0);
     assert_eq!((status.phase, status.attempts), (Phase::Failed, 2));
     assert_eq!(status.last_error.as_deref(), Some("no room"));
-    agent.reports(object.id, EventStatus::Success).await;
-    let version = agent.target_state().await.version;
+    it.agent.reports(object.id, EventStatus::Success).await;
+    let version = it.agent.target_state().await.version;
     let later = jiff::Timestamp::MAX;
     assert_eq!(
-        world
+        it.world
             .database
             .forget(Expendable::Events, later, 100)
             .await
             .unwrap(),
         3
     );
-    assert_eq!(agent.poll(&version, None).await, None);
-    let status = shop.client.stack_status(stack.id).await.unwrap().remove(0);
+    assert_eq!(it.agent.poll(&version, None).await, None);
+    let status = it
+        .shop
+        .client
+        .stack_status(it.stack.id)
+        .await
+        .unwrap()
+        .remove(0);
     assert_eq!(
         (status.phase, status.applied),
         (Phase::Applied, Some(object.sequence_id))
@@ -66,17 +70,13 @@ async fn b_a_failure_hides_nothing_and_forgetting_events_changes_nothing() {
 /// c: the deletion of a stack did not reach agents that were away, or whose generator went too.
 #[tokio::test]
 async fn c_a_deletion_reaches_agents_that_were_away() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    shop.submit(stack.id, "one").await;
-    world.admin.generator_delete(shop.id).await.unwrap();
-    let marker = agent.target_state().await.objects.remove(0);
+    let it = Scene::new().await;
+    it.submit("one").await;
+    it.world.admin.generator_delete(it.shop.id).await.unwrap();
+    let marker = it.agent.target_state().await.objects.remove(0);
     assert!(marker.is_deletion_marker);
-    agent.reports(marker.id, EventStatus::Success).await;
-    assert!(agent.sequences().await.is_empty());
+    it.agent.reports(marker.id, EventStatus::Success).await;
+    assert!(it.agent.sequences().await.is_empty());
 }
 
 /// d: a generator could move its stack to another tenant.
@@ -469,26 +469,28 @@ async fn the_fleet_overview_tells_how_each_agent_is_doing() {
 /// A paused agent, started again, must find what it is to do; nothing is lost meanwhile.
 #[tokio::test]
 async fn a_wait_ends_when_an_agent_is_started() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
+    let it = Scene::new().await;
     let paused = AgentUpdate {
         status: Some(evenkeel_model::AgentStatus::Inactive),
         ..AgentUpdate::default()
     };
-    world.admin.agent_update(agent.id, &paused).await.unwrap();
-    let new = NewDeployment::of(crate::world::manifest("x"));
-    shop.client
-        .deployment_create(stack.id, &new, &Submit::default())
+    it.world
+        .admin
+        .agent_update(it.agent.id, &paused)
         .await
         .unwrap();
-    let version = agent.target_state().await.version;
+    let new = NewDeployment::of(crate::world::manifest("x"));
+    it.shop
+        .client
+        .deployment_create(it.stack.id, &new, &Submit::default())
+        .await
+        .unwrap();
+    let version = it.agent.target_state().await.version;
     let wait = Some(Duration::from_secs(30));
     let (answer, ()) = tokio::join!(
-        agent.poll(&version, wait),
-        world.set_status(&agent, evenkeel_model::AgentStatus::Active)
+        it.agent.poll(&version, wait),
+        it.world
+            .set_status(&it.agent, evenkeel_model::AgentStatus::Active)
     );
     assert_eq!(answer.unwrap().objects.len(), 1);
 }

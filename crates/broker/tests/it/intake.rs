@@ -5,7 +5,7 @@ use evenkeel_client::Submit;
 use evenkeel_model::Checksum;
 use serde_json::json;
 
-use crate::world::{World, manifest};
+use crate::world::{Scene, World, manifest};
 
 fn yaml(text: &str) -> NewDeployment {
     NewDeployment::of(text)
@@ -195,26 +195,23 @@ async fn limits_on_size_and_count_are_said_clearly() {
 
 #[tokio::test]
 async fn a_deletion_marker_on_a_living_stack_is_served_until_confirmed() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    shop.submit(stack.id, "1").await;
+    let it = Scene::new().await;
+    it.submit("1").await;
     let marker = NewDeployment {
         is_deletion_marker: true,
         ..NewDeployment::default()
     };
-    let marker = shop
+    let marker = it
+        .shop
         .client
-        .deployment_create(stack.id, &marker, &Submit::default())
+        .deployment_create(it.stack.id, &marker, &Submit::default())
         .await
         .unwrap();
-    assert_eq!(agent.sequences().await, [marker.sequence_id.0]);
-    agent
+    assert_eq!(it.agent.sequences().await, [marker.sequence_id.0]);
+    it.agent
         .reports(marker.id, evenkeel_model::EventStatus::Success)
         .await;
-    assert!(agent.sequences().await.is_empty());
-    let again = shop.submit(stack.id, "2").await;
-    assert_eq!(agent.sequences().await, [again.sequence_id.0]);
+    assert!(it.agent.sequences().await.is_empty());
+    let again = it.submit("2").await;
+    assert_eq!(it.agent.sequences().await, [again.sequence_id.0]);
 }

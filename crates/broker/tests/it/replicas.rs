@@ -9,7 +9,7 @@ use evenkeel_store::Database;
 use evenkeel_testkit::{Postgres, skip};
 use serde_json::json;
 
-use crate::world::{World, config, manifest, open, start};
+use crate::world::{Scene, World, config, manifest, open, start};
 
 /// A second broker's own connection to the same database, or nothing where there is none.
 async fn database() -> Option<String> {
@@ -52,16 +52,12 @@ fn at(twin: &Twin, key: &str) -> Client {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_broker_is_told_the_other_serves() {
     let Some(url) = database().await else { return };
-    let world = World::on(open(&url).await, shared_config()).await;
+    let it = Scene::of(World::on(open(&url).await, shared_config()).await).await;
     let other = twin(&url).await;
     assert_eq!(other.broker.first_key(), None);
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    let there = at(&other, &agent.key);
+    let there = at(&other, &it.agent.key);
     let first = there
-        .target_state(agent.id, &Poll::default())
+        .target_state(it.agent.id, &Poll::default())
         .await
         .unwrap()
         .unwrap();
@@ -70,26 +66,23 @@ async fn what_one_broker_is_told_the_other_serves() {
         wait: Some(Duration::from_secs(30)),
         without_bodies: false,
     };
-    let (answer, object) = tokio::join!(
-        there.target_state(agent.id, &poll),
-        shop.submit(stack.id, "one")
-    );
+    let (answer, object) = tokio::join!(there.target_state(it.agent.id, &poll), it.submit("one"));
     let mut answer = answer.unwrap();
     // The poll may have begun before the other broker had heard of the target.
     while answer.as_ref().is_none_or(|state| state.objects.is_empty()) {
         answer = there
-            .target_state(agent.id, &Poll::default())
+            .target_state(it.agent.id, &Poll::default())
             .await
             .unwrap();
     }
     assert_eq!(answer.unwrap().objects[0].id, object.id);
     // Both name the same state alike, so an agent may change brokers.
-    let here = agent.target_state().await.version;
+    let here = it.agent.target_state().await.version;
     let known = Poll {
         known: Some(here),
         ..Poll::default()
     };
-    assert_eq!(there.target_state(agent.id, &known).await.unwrap(), None);
+    assert_eq!(there.target_state(it.agent.id, &known).await.unwrap(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,19 +128,15 @@ async fn brokers_that_start_together_mint_one_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_acknowledged_is_lost_when_a_broker_is_killed_under_load() {
     let Some(url) = database().await else { return };
-    let world = World::on(open(&url).await, shared_config()).await;
+    let it = Scene::of(World::on(open(&url).await, shared_config()).await).await;
     let other = twin(&url).await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
     let write = |client: Client, name: &'static str| async move {
         let mut kept = Vec::new();
         for number in 0..60 {
             let text = manifest(&format!("{name}-{number}"));
             let new = evenkeel_api::NewDeployment::of(text);
             match client
-                .deployment_create(stack.id, &new, &Default::default())
+                .deployment_create(it.stack.id, &new, &Default::default())
                 .await
             {
                 Ok(object) => kept.push(object.sequence_id),
@@ -156,11 +145,12 @@ async fn nothing_acknowledged_is_lost_when_a_broker_is_killed_under_load() {
         }
         kept
     };
-    let here = tokio::spawn(write(shop.client.clone(), "here"));
-    let there = tokio::spawn(write(at(&other, &shop.key), "there"));
-    while shop
+    let here = tokio::spawn(write(it.shop.client.clone(), "here"));
+    let there = tokio::spawn(write(at(&other, &it.shop.key), "there"));
+    while it
+        .shop
         .client
-        .deployment_list(stack.id, &ListQuery::default())
+        .deployment_list(it.stack.id, &ListQuery::default())
         .await
         .unwrap()
         .items
@@ -173,9 +163,10 @@ async fn nothing_acknowledged_is_lost_when_a_broker_is_killed_under_load() {
     other.database.close().await;
     let (here, there) = (here.await.unwrap(), there.await.unwrap());
     assert_eq!(here.len(), 60, "the broker that lives takes everything");
-    let all = shop
+    let all = it
+        .shop
         .client
-        .deployment_list(stack.id, &ListQuery::default())
+        .deployment_list(it.stack.id, &ListQuery::default())
         .await
         .unwrap()
         .items;
@@ -183,8 +174,8 @@ async fn nothing_acknowledged_is_lost_when_a_broker_is_killed_under_load() {
     for acknowledged in here.iter().chain(&there) {
         assert!(stored.contains(acknowledged), "{acknowledged}");
     }
-    assert_eq!(agent.sequences().await, [stored[0].0]);
-    agent.reports(all[0].id, EventStatus::Success).await;
+    assert_eq!(it.agent.sequences().await, [stored[0].0]);
+    it.agent.reports(all[0].id, EventStatus::Success).await;
 }
 
 /// Two brokers and one outbox: each event is sent once, by one of them.
@@ -224,4 +215,29 @@ async fn two_brokers_do_not_send_a_delivery_twice() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(heard.load(std::sync::atomic::Ordering::SeqCst), 10);
+}
+
+/// What is asked of one broker wakes the agent that waits at the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_control_on_one_broker_wakes_a_poll_on_the_other() {
+    let Some(url) = database().await else { return };
+    let it = Scene::of(World::on(open(&url).await, shared_config()).await).await;
+    let other = twin(&url).await;
+    it.submit("one").await;
+    let there = at(&other, &it.agent.key);
+    let known = it.agent.target_state().await.version;
+    let poll = Poll {
+        known: Some(known),
+        wait: Some(Duration::from_secs(30)),
+        without_bodies: true,
+    };
+    let (answer, ()) = tokio::join!(there.target_state(it.agent.id, &poll), async {
+        let fleet = || at(&other, &it.world.broker.first_key().unwrap().key);
+        while !fleet().fleet().await.unwrap()[0].ws_connected {
+            tokio::task::yield_now().await;
+        }
+        it.shop.client.stack_suspend(it.stack.id).await.unwrap();
+    });
+    let object = answer.unwrap().expect("woken").objects.remove(0);
+    assert!(object.control.suspended);
 }

@@ -6,21 +6,17 @@ use evenkeel_api::{NewAgentAnnotation, NewStackAnnotation};
 use evenkeel_client::Poll;
 use evenkeel_model::{AgentStatus, Checksum, EventStatus, ObjectKind};
 
-use crate::world::{World, manifest};
+use crate::world::{Scene, World, manifest};
 
 const LONG: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn a_targeted_stack_is_served_with_its_newest_revision() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    assert!(agent.sequences().await.is_empty());
-    shop.submit(stack.id, "one").await;
-    let newest = shop.submit(stack.id, "two").await;
-    let state = agent.target_state().await;
+    let it = Scene::new().await;
+    assert!(it.agent.sequences().await.is_empty());
+    it.submit("one").await;
+    let newest = it.submit("two").await;
+    let state = it.agent.target_state().await;
     assert!(state.active);
     assert_eq!(state.objects.len(), 1);
     assert_eq!(state.objects[0].id, newest.id);
@@ -97,40 +93,29 @@ async fn labels_and_annotations_tie_stacks_to_agents_of_the_same_tenant_only() {
 
 #[tokio::test]
 async fn an_unchanged_poll_touches_no_database() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    shop.submit(stack.id, "one").await;
-    let version = agent.target_state().await.version;
+    let it = Scene::new().await;
+    it.submit("one").await;
+    let version = it.agent.target_state().await.version;
     // Whoever needs the database from here on gets an error.
-    world.database.close().await;
-    assert!(world.admin.fleet().await.is_err());
+    it.world.database.close().await;
+    assert!(it.world.admin.fleet().await.is_err());
     for _ in 0..10 {
-        assert_eq!(agent.poll(&version, None).await, None);
+        assert_eq!(it.agent.poll(&version, None).await, None);
     }
     // Texts that memory holds need it as little.
-    assert_eq!(agent.target_state().await.objects.len(), 1);
+    assert_eq!(it.agent.target_state().await.objects.len(), 1);
 }
 
 #[tokio::test]
 async fn a_waiting_poll_is_answered_when_something_changes() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    let version = agent.target_state().await.version;
-    let (answer, submitted) = tokio::join!(agent.poll(&version, Some(LONG)), async {
-        // The poll waits, as the fleet overview shows.
-        while !world.admin.fleet().await.unwrap()[0].ws_connected {
-            tokio::task::yield_now().await;
-        }
-        shop.submit(stack.id, "one").await
+    let it = Scene::new().await;
+    let version = it.agent.target_state().await.version;
+    let (answer, submitted) = tokio::join!(it.agent.poll(&version, Some(LONG)), async {
+        it.until_waiting().await;
+        it.submit("one").await
     });
     assert_eq!(answer.unwrap().objects[0].id, submitted.id);
-    assert!(!world.admin.fleet().await.unwrap()[0].ws_connected);
+    assert!(!it.world.admin.fleet().await.unwrap()[0].ws_connected);
 }
 
 #[tokio::test]
@@ -146,50 +131,45 @@ async fn a_waiting_poll_ends_unchanged_after_its_time() {
 
 #[tokio::test]
 async fn what_agents_report_does_not_wake_those_who_wait() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    let object = shop.submit(stack.id, "one").await;
-    let version = agent.target_state().await.version;
+    let it = Scene::new().await;
+    let object = it.submit("one").await;
+    let version = it.agent.target_state().await.version;
     let wait = Some(Duration::from_millis(300));
     let (answer, ()) = tokio::join!(
-        agent.poll(&version, wait),
-        agent.reports(object.id, EventStatus::Success)
+        it.agent.poll(&version, wait),
+        it.agent.reports(object.id, EventStatus::Success)
     );
     assert_eq!(answer, None);
 }
 
 #[tokio::test]
 async fn bodies_can_be_left_out_and_fetched_by_checksum() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    shop.submit(stack.id, "one").await;
+    let it = Scene::new().await;
+    it.submit("one").await;
     let poll = Poll {
         without_bodies: true,
         ..Poll::default()
     };
-    let state = agent
+    let state = it
+        .agent
         .client
-        .target_state(agent.id, &poll)
+        .target_state(it.agent.id, &poll)
         .await
         .unwrap()
         .unwrap();
     assert_eq!(state.objects[0].yaml_content, None);
     let checksum = &state.objects[0].yaml_checksum;
-    let text = agent
+    let text = it
+        .agent
         .client
-        .agent_manifest(agent.id, checksum)
+        .agent_manifest(it.agent.id, checksum)
         .await
         .unwrap();
     assert_eq!(text, manifest("one"));
-    let other = agent
+    let other = it
+        .agent
         .client
-        .agent_manifest(agent.id, &Checksum::of("other"))
+        .agent_manifest(it.agent.id, &Checksum::of("other"))
         .await
         .unwrap_err();
     assert_eq!(other.status(), Some(404));
@@ -244,38 +224,28 @@ async fn a_removed_target_is_released_by_a_tombstone_for_that_agent_alone() {
 
 #[tokio::test]
 async fn an_inactive_agent_gets_an_empty_marked_answer() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
-    let object = shop.submit(stack.id, "one").await;
-    world.set_status(&agent, AgentStatus::Inactive).await;
-    let paused = agent.target_state().await;
+    let it = Scene::new().await;
+    let object = it.submit("one").await;
+    it.world.set_status(&it.agent, AgentStatus::Inactive).await;
+    let paused = it.agent.target_state().await;
     assert!(!paused.active && paused.objects.is_empty());
-    assert_eq!(agent.poll(&paused.version, None).await, None);
-    world.set_status(&agent, AgentStatus::Active).await;
-    assert_eq!(agent.sequences().await, [object.sequence_id.0]);
+    assert_eq!(it.agent.poll(&paused.version, None).await, None);
+    it.world.set_status(&it.agent, AgentStatus::Active).await;
+    assert_eq!(it.agent.sequences().await, [object.sequence_id.0]);
 }
 
 #[tokio::test]
 async fn a_key_that_is_revoked_while_its_bearer_waits_is_told_nothing() {
-    let world = World::new().await;
-    let shop = world.tenant("shop").await;
-    let agent = world.agent("edge", &[&shop]).await;
-    let stack = shop.stack("web").await;
-    shop.client.target_create(agent.id, stack.id).await.unwrap();
+    let it = Scene::new().await;
     let poll = Poll {
-        known: Some(agent.target_state().await.version),
+        known: Some(it.agent.target_state().await.version),
         wait: Some(LONG),
         ..Poll::default()
     };
-    let (answer, ()) = tokio::join!(agent.client.target_state(agent.id, &poll), async {
-        while !world.admin.fleet().await.unwrap()[0].ws_connected {
-            tokio::task::yield_now().await;
-        }
-        world.admin.agent_rotate(agent.id).await.unwrap();
-        shop.submit(stack.id, "one").await;
+    let (answer, ()) = tokio::join!(it.agent.client.target_state(it.agent.id, &poll), async {
+        it.until_waiting().await;
+        it.world.admin.agent_rotate(it.agent.id).await.unwrap();
+        it.submit("one").await;
     });
     assert_eq!(answer.unwrap_err().status(), Some(401));
 }

@@ -127,6 +127,46 @@ impl World {
     }
 }
 
+/// The smallest fleet: one tenant, with one stack, targeted at one agent.
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    pub(crate) shop: Tenant,
+    pub(crate) agent: TestAgent,
+    pub(crate) stack: Stack,
+}
+
+impl Scene {
+    pub(crate) async fn new() -> Self {
+        Self::of(World::new().await).await
+    }
+
+    /// The same on a broker that is there already.
+    pub(crate) async fn of(world: World) -> Self {
+        let shop = world.tenant("shop").await;
+        let agent = world.agent("edge", &[&shop]).await;
+        let stack = shop.stack("web").await;
+        shop.client.target_create(agent.id, stack.id).await.unwrap();
+        Self {
+            world,
+            shop,
+            agent,
+            stack,
+        }
+    }
+
+    /// A new revision of the stack.
+    pub(crate) async fn submit(&self, text: &str) -> DeploymentObject {
+        self.shop.submit(self.stack.id, text).await
+    }
+
+    /// Returns when the agent waits for changes, as the fleet overview shows.
+    pub(crate) async fn until_waiting(&self) {
+        while !self.world.admin.fleet().await.unwrap()[0].ws_connected {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
 /// A generator and its key.
 pub(crate) struct Tenant {
     pub(crate) id: GeneratorId,
