@@ -2,13 +2,14 @@
 //! controllers that keep house.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
 
 use crate::ambient::Ambient;
 use crate::body::Body;
+use crate::builder::ClusterBuilder;
 use crate::discovery;
 use crate::faults::{Backend, Sight, View};
 use crate::lifecycle::Housekeeping;
@@ -18,6 +19,7 @@ use crate::request::{Accept, ApiRequest, Encoding, Form, Route};
 use crate::status::ApiError;
 use crate::store::{FileError, Store};
 use crate::verbs;
+use crate::workloads::{self, Agenda};
 
 /// One simulated cluster. Clones share it.
 #[derive(Debug, Clone)]
@@ -30,6 +32,17 @@ struct Inner {
     ambient: Ambient,
     housekeeping: Housekeeping,
     sight: Sight,
+    agenda: Option<Agenda>,
+}
+
+/// A cluster that somebody else may have or not.
+#[derive(Debug)]
+pub(crate) struct WeakCluster(Weak<Inner>);
+
+impl WeakCluster {
+    pub(crate) fn upgrade(&self) -> Option<Cluster> {
+        self.0.upgrade().map(Cluster)
+    }
 }
 
 /// When the controllers of a cluster (garbage collection, namespaces, custom resource
@@ -44,6 +57,11 @@ pub enum Pace {
 }
 
 impl Cluster {
+    /// Describes a cluster with more than the API itself.
+    pub fn builder() -> ClusterBuilder {
+        ClusterBuilder::default()
+    }
+
     /// An empty cluster in memory, with the machine's clock and dice.
     pub fn new() -> Self {
         Self::with(Ambient::system(), Pace::default())
@@ -51,24 +69,32 @@ impl Cluster {
 
     /// An empty cluster in memory with this clock, these dice and this pace.
     pub fn with(ambient: Ambient, pace: Pace) -> Self {
-        Self::over(Store::new(), ambient, pace)
+        Self::builder().ambient(ambient).pace(pace).build()
     }
 
     /// The cluster that the file at `path` keeps; an empty one when there is no file yet.
     pub fn open(path: &Path, ambient: Ambient) -> Result<Self, FileError> {
-        Ok(Self::over(Store::open(path)?, ambient, Pace::default()))
+        Self::builder().ambient(ambient).open(path)
     }
 
     /// The cluster whose objects are in `store`.
     pub fn over(store: Store, ambient: Ambient, pace: Pace) -> Self {
+        Self::builder().ambient(ambient).pace(pace).over(store)
+    }
+
+    /// Makes what a builder describes.
+    pub(crate) fn make(plan: ClusterBuilder, store: Store) -> Self {
         let cluster = Self(Arc::new(Inner {
             sight: Sight::clear(store.clone()),
             store,
             registry: Registry::default(),
-            ambient,
-            housekeeping: Housekeeping::new(pace),
+            ambient: plan.ambient,
+            housekeeping: Housekeeping::new(plan.pace),
+            agenda: plan.workloads.map(Agenda::new),
         }));
         cluster.found();
+        workloads::found(&cluster);
+        cluster.settle_at_its_pace();
         cluster
     }
 
@@ -118,6 +144,15 @@ impl Cluster {
     /// The clock and the dice.
     pub fn ambient(&self) -> &Ambient {
         &self.0.ambient
+    }
+
+    /// What the controllers of workloads have to do, if there are any.
+    pub(crate) fn agenda(&self) -> Option<&Agenda> {
+        self.0.agenda.as_ref()
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakCluster {
+        WeakCluster(Arc::downgrade(&self.0))
     }
 
     pub(crate) fn registry(&self) -> &Registry {

@@ -14,11 +14,12 @@
 //! Read `cluster` first, then `verbs` with one verb (`create` is a short one) down to
 //! `writing`, then [`store`]. [`merge`] is server-side apply, [`builtin`] and [`crd`] know what
 //! objects may look like, `lifecycle` is what happens after a write, [`faults`] what can go
-//! wrong before it.
+//! wrong before it. [`workloads`], when asked for, make what is deployed come to life.
 
 pub mod adapters;
 pub mod ambient;
 mod body;
+mod builder;
 pub mod builtin;
 mod cluster;
 pub mod crd;
@@ -45,9 +46,12 @@ mod tables;
 mod toy;
 mod verbs;
 mod watch;
+mod workloads;
 
 pub use ambient::Ambient;
 pub use body::{Body, Reset};
+pub use builder::ClusterBuilder;
 pub use cluster::{Cluster, Pace};
 pub use registry::Verb;
 pub use status::{ApiError, Cause, Details};
+pub use workloads::Workloads;

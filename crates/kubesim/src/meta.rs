@@ -62,6 +62,27 @@ pub(crate) fn strings(list: Option<&Value>) -> Vec<&str> {
         .collect()
 }
 
+/// The annotation of this name.
+pub(crate) fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
+    object
+        .get("metadata")?
+        .get("annotations")?
+        .get(name)?
+        .as_str()
+}
+
+/// Sets an annotation.
+pub(crate) fn annotate(object: &mut Value, name: &str, value: &str) {
+    let Some(metadata) = of_mut(object) else {
+        return;
+    };
+    let annotations = metadata.entry("annotations").or_insert(Value::Null);
+    if !annotations.is_object() {
+        *annotations = Map::new().into();
+    }
+    annotations[name] = value.into();
+}
+
 /// The object's owners.
 pub(crate) fn owners(object: &Value) -> &[Value] {
     let owners = object

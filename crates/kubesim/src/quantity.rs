@@ -71,6 +71,11 @@ impl Quantity {
         Some(Self { nanos, family })
     }
 
+    /// The amount in thousand-millionths.
+    pub(crate) fn nanos(self) -> i128 {
+        self.nanos
+    }
+
     pub(crate) fn is_negative(self) -> bool {
         self.nanos < 0
     }

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use evenkeel_kubesim::Cluster;
 use evenkeel_kubesim::adapters::{Kubeconfig, Server};
-use evenkeel_kubesim::ambient::Ambient;
+use evenkeel_kubesim::{Cluster, Workloads};
 
 use super::port;
 use crate::data_dir::DataDir;
@@ -22,7 +21,9 @@ impl RunningCluster {
     /// Opens the cluster's file and serves it, on the port of the last time if that is free.
     pub(crate) async fn start(name: &str, data: &DataDir) -> anyhow::Result<Self> {
         let file = data.of_cluster(name, "objects");
-        let cluster = Cluster::open(&file, Ambient::system())
+        let cluster = Cluster::builder()
+            .workloads(Workloads::default())
+            .open(&file)
             .with_context(|| format!("cannot open {}", file.display()))?;
         let listener = port::listen(&data.of_cluster(name, "port")).await?;
         let server = Server::start(listener, cluster.view("kubernetes-admin"))?;

@@ -2,6 +2,8 @@
 
 mod cron;
 
+pub(crate) use cron::Schedule;
+
 use serde_json::{Value, json};
 
 use super::at::At;

@@ -36,6 +36,7 @@ use crate::strategy::Strategy;
 use kind::{BuiltIn, Kind};
 
 pub(crate) use at::At;
+pub(crate) use batch::Schedule;
 pub(crate) use kind::{keep_identity, set_generation, validate_change};
 pub(crate) use rules::Faults;
 

@@ -7,6 +7,7 @@ use super::kind::Kind;
 use super::rules::Faults;
 use super::{fill, names, selectors};
 use crate::field_error::{FieldError, Path};
+use crate::meta;
 use crate::strategy::Surroundings;
 
 const MODES: [&str; 4] = [
@@ -55,9 +56,31 @@ fn default_claim(claim: &mut Value) {
     }
 }
 
-fn prepare_claim(claim: &mut Value, _around: &dyn Surroundings) {
+fn prepare_claim(claim: &mut Value, around: &dyn Surroundings) {
     claim["status"] = json!({"phase": "Pending"});
+    choose_class(claim, around);
     protect(claim, "kubernetes.io/pvc-protection");
+}
+
+/// A claim that names no class gets the default one: the newest, if there are several.
+fn choose_class(claim: &mut Value, around: &dyn Surroundings) {
+    if !claim["spec"]["storageClassName"].is_null() {
+        return;
+    }
+    let is_default = |class: &&std::sync::Arc<Value>| {
+        let annotations = &class["metadata"]["annotations"];
+        [
+            "storageclass.kubernetes.io",
+            "storageclass.beta.kubernetes.io",
+        ]
+        .iter()
+        .any(|group| annotations[format!("{group}/is-default-class")] == "true")
+    };
+    let classes = around.objects("storage.k8s.io", "storageclasses");
+    let age = |class: &&std::sync::Arc<Value>| meta::revision(class);
+    if let Some(class) = classes.iter().filter(is_default).max_by_key(age) {
+        claim["spec"]["storageClassName"] = class["metadata"]["name"].clone();
+    }
 }
 
 /// Volumes in use are not deleted under their users.

@@ -24,6 +24,7 @@ use crate::meta;
 use crate::registry::ResourceType;
 use crate::store::{Key, Object, ResourceId};
 use crate::verbs::Writing;
+use crate::workloads::{self, Agenda};
 use owners::Owners;
 
 /// The name under which the controllers write.
@@ -81,6 +82,7 @@ impl Cluster {
         before: Option<&Object>,
         after: Option<&Object>,
     ) {
+        workloads::notice(self, resource, key, before, after);
         let house = self.housekeeping();
         if let Some(after) = after {
             house.owners.note(resource, key, after);
@@ -104,12 +106,13 @@ impl Cluster {
     /// Lets the controllers follow up one write; whether there was one.
     pub fn step(&self) -> bool {
         let house = self.housekeeping();
-        if house.open.load(Ordering::SeqCst) == 0 {
+        let due = self.agenda().is_some_and(Agenda::is_due);
+        if house.open.load(Ordering::SeqCst) == 0 && !due {
             return false;
         }
         let _alone = lock(&house.working);
         let Some(happening) = house.pop() else {
-            return false;
+            return workloads::step(self);
         };
         namespaces::react(self, &happening);
         custom::react(self, &happening);
@@ -122,6 +125,9 @@ impl Cluster {
     pub(crate) fn settle_at_its_pace(&self) {
         if self.housekeeping().pace == Pace::AfterEveryWrite {
             self.settle();
+            if let Some(agenda) = self.agenda() {
+                agenda.set_alarm(self);
+            }
         }
     }
 }

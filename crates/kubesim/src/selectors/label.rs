@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::builtin::names;
+use crate::meta;
 use crate::status::ApiError;
 
 /// A parsed label selector; empty selects everything.
@@ -42,6 +43,30 @@ impl LabelSelector {
         Ok(Self { requirements })
     }
 
+    /// The selector that an object holds: a map of labels, or labels and expressions.
+    pub(crate) fn of(selector: &Value) -> Self {
+        let structured = ["matchLabels", "matchExpressions"];
+        let structured = structured.iter().any(|field| selector.get(field).is_some());
+        let labels = if structured {
+            &selector["matchLabels"]
+        } else {
+            selector
+        };
+        let labels = labels.as_object().into_iter().flatten();
+        let equal = labels.map(|(key, value)| Requirement {
+            key: key.clone(),
+            test: Test::In([value.as_str().unwrap_or_default().to_owned()].into()),
+        });
+        let expressions = selector["matchExpressions"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        let requirements = equal
+            .chain(expressions.filter_map(Requirement::of))
+            .collect();
+        Self { requirements }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
@@ -52,6 +77,22 @@ impl LabelSelector {
             let value = labels.get(&requirement.key).and_then(Value::as_str);
             requirement.test.accepts(value)
         })
+    }
+}
+
+impl Requirement {
+    fn of(expression: &Value) -> Option<Self> {
+        let values = meta::strings(expression.get("values")).into_iter();
+        let values = values.map(str::to_owned).collect();
+        let test = match expression["operator"].as_str()? {
+            "In" => Test::In(values),
+            "NotIn" => Test::NotIn(values),
+            "Exists" => Test::Exists,
+            "DoesNotExist" => Test::Absent,
+            _ => return None,
+        };
+        let key = expression["key"].as_str()?.to_owned();
+        Some(Self { key, test })
     }
 }
 

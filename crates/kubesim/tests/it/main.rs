@@ -14,3 +14,4 @@ mod objects;
 mod probes;
 mod restart;
 mod watch;
+mod workloads;
