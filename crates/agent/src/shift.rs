@@ -1,0 +1,301 @@
+//! All that goes on while the lease is held.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use evenkeel_kubeset::{Cluster, Settings as SetSettings};
+use evenkeel_lease::Term;
+use evenkeel_model::{AgentId, StackId};
+use evenkeel_reconcile::runner::{Debounce, Handle, Runner, Settings as Running};
+use evenkeel_reconcile::{Delays, RetryPolicy};
+use kube::Client;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::converge::converge;
+use crate::health::look;
+use crate::heartbeat::beat;
+use crate::identity::identify;
+use crate::memory::{Memory, Texts};
+use crate::metrics::OfRuns;
+use crate::outbox::Outbox;
+use crate::pull::pull;
+use crate::run::{Agent, Error};
+use crate::settings::Settings;
+use crate::stacks::Stacks;
+use crate::target::Target;
+use crate::{cluster, diffs};
+
+/// The key of the label and annotation that name the stack of an object.
+const STACK: &str = "brokkr.io/stack-id";
+/// How long the last words may take.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// What exists while the lease is held.
+pub(crate) struct Shift {
+    pub(crate) agent: Arc<Agent>,
+    /// The cluster, for as long as the lease is held.
+    pub(crate) client: Client,
+    pub(crate) stacks: Stacks,
+    pub(crate) outbox: Outbox,
+    /// Asks for attempts.
+    pub(crate) runs: Handle<StackId>,
+    /// Asks for looks at health.
+    pub(crate) looks: Handle<StackId>,
+    /// Grows when the broker has a question.
+    pub(crate) questions: watch::Sender<u64>,
+    memory: Memory,
+    known: Mutex<Known>,
+}
+
+/// What was last told.
+#[derive(Debug, Default)]
+struct Known {
+    target: Arc<Target>,
+    texts: Arc<Texts>,
+    /// Whether a restart would know it too.
+    remembered: bool,
+    /// Who the agent is, once the broker said so.
+    agent: Option<AgentId>,
+}
+
+impl Debug for Shift {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shift").finish_non_exhaustive()
+    }
+}
+
+/// Works until `stop`, then drains. Dropped when the lease is lost, which ends all of it at once.
+pub(crate) async fn work(
+    agent: Arc<Agent>,
+    client: Client,
+    term: Term,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let settings = &agent.settings;
+    let (requests, at_once) = (&agent.metrics.requests, settings.requests_at_once);
+    let client = cluster::of_term(&client, at_once, requests, &term);
+    let runs = Runner::new(running(settings), agent.dice.clone())
+        .metrics(Arc::new(OfRuns(agent.metrics.clone())));
+    let looks = Runner::new(looking(settings), agent.dice.clone());
+    let shift = Arc::new(Shift::new(&agent, client, runs.handle(), looks.handle()));
+    tokio::select! {
+        () = stop.cancelled() => return Ok(()),
+        () = shift.recall() => {}
+    }
+    let (converging, looking) = (shift.clone(), shift.clone());
+    let working = async {
+        let runs = runs.run(move |id| converge(converging.clone(), id), stop.clone());
+        let looks = looks.run(move |id| look(looking.clone(), id), stop.clone());
+        tokio::join!(runs, looks)
+    };
+    let ended = tokio::select! {
+        _ = working => Ok(()),
+        failed = shift.talk(&stop) => failed,
+    };
+    let _ = timeout(LAST_WORDS, shift.say_all()).await;
+    ended
+}
+
+fn running(settings: &Settings) -> Running {
+    let retry = Some(settings.retry_of_stacks());
+    Running {
+        workers: settings.stacks_at_once,
+        // Longer than the longest repetition of one request.
+        timeout: settings.retry.total * 3,
+        grace: settings.grace,
+        delays: Delays {
+            done: Some(RetryPolicy::every(settings.resync_interval)),
+            wait: Some(RetryPolicy::every(settings.polling_interval)),
+            transient: retry,
+            permanent: retry,
+            unknown: retry,
+        },
+        debounce: None,
+    }
+}
+
+fn looking(settings: &Settings) -> Running {
+    let again = Some(RetryPolicy::every(settings.health_interval));
+    Running {
+        grace: Duration::from_secs(1),
+        delays: Delays {
+            done: None,
+            wait: again,
+            transient: again,
+            permanent: again,
+            unknown: again,
+        },
+        debounce: Some(Debounce {
+            quiet: Duration::from_millis(200),
+            max_wait: Duration::from_secs(2),
+        }),
+        ..Running::default()
+    }
+}
+
+impl Shift {
+    fn new(
+        agent: &Arc<Agent>,
+        client: Client,
+        runs: Handle<StackId>,
+        looks: Handle<StackId>,
+    ) -> Self {
+        let (settings, namespace) = (&agent.settings, &agent.settings.namespace);
+        let how = SetSettings {
+            owner_key: STACK.to_owned(),
+            inventory_namespace: namespace.clone(),
+            retry: settings.retry.into(),
+            ..SetSettings::default()
+        };
+        let cluster = Cluster::new(client.clone(), how, agent.clock.clone(), agent.dice.clone());
+        Self {
+            agent: agent.clone(),
+            stacks: Stacks::new(cluster, runs.clone(), looks.clone()),
+            outbox: Outbox::default(),
+            runs,
+            looks,
+            questions: watch::Sender::new(0),
+            memory: Memory::new(client.clone(), namespace, &settings.name),
+            client,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Takes up what was known before a restart.
+    async fn recall(&self) {
+        let policy = self.agent.settings.retry_of_broker();
+        for failures in 1.. {
+            match self.memory.read().await {
+                Ok((target, texts)) => return self.recalled(target, texts),
+                Err(error) if failures > 3 => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(
+                        error,
+                        "what was known before is lost; waiting for the broker"
+                    );
+                    return;
+                }
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, "cannot read what was known before; trying again");
+                }
+            }
+            sleep(policy.delay(failures, &*self.agent.dice)).await;
+        }
+    }
+
+    fn recalled(&self, target: Target, texts: Texts) {
+        self.stacks.recall(&target, &texts);
+        self.measure();
+        let mut known = self.known();
+        (known.target, known.texts) = (Arc::new(target), Arc::new(texts));
+        known.remembered = true;
+    }
+
+    /// Finds out who the agent is, and then speaks and listens until it is dropped.
+    async fn talk(&self, stop: &CancellationToken) -> Result<(), Error> {
+        let agent = identify(self).await?;
+        tracing::info!(%agent, "the broker knows this agent");
+        self.known().agent = Some(agent);
+        let listening = async {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = pull(self, agent) => {}
+            }
+        };
+        tokio::join!(
+            listening,
+            beat(self, agent),
+            self.say(),
+            diffs::answer(self, agent)
+        );
+        Ok(())
+    }
+
+    /// Says what there is to say, again and again until it is heard.
+    async fn say(&self) {
+        let policy = self.agent.settings.retry_of_broker();
+        let mut failures = 0;
+        loop {
+            self.outbox.filled().await;
+            failures = if self.say_all().await {
+                0
+            } else {
+                failures + 1
+            };
+            if failures > 0 {
+                sleep(policy.delay(failures, &*self.agent.dice)).await;
+            }
+        }
+    }
+
+    /// Whether the broker heard all that there is to say.
+    async fn say_all(&self) -> bool {
+        let Some(agent) = self.known().agent else {
+            return false;
+        };
+        let sent = self.outbox.send(&self.agent.broker, agent).await;
+        self.measure();
+        if let Err(error) = &sent {
+            tracing::debug!(%error, "the broker has not heard everything yet");
+        }
+        sent.is_ok()
+    }
+
+    pub(crate) fn target(&self) -> Arc<Target> {
+        self.known().target.clone()
+    }
+
+    pub(crate) fn texts(&self) -> Arc<Texts> {
+        self.known().texts.clone()
+    }
+
+    /// Takes up what the broker says: first what a restart must know, then the work.
+    pub(crate) async fn hold(&self, target: Target, texts: Texts) {
+        let (target, texts) = (Arc::new(target), Arc::new(texts));
+        {
+            let mut known = self.known();
+            known.remembered &= known.target == target;
+            (known.target, known.texts) = (target.clone(), texts.clone());
+        }
+        self.remember_if_forgotten().await;
+        self.stacks.hold_all(&target, &texts);
+        self.measure();
+    }
+
+    /// Writes down what was told, if that did not work before.
+    pub(crate) async fn remember_if_forgotten(&self) {
+        let (target, texts, remembered) = {
+            let known = self.known();
+            (known.target.clone(), known.texts.clone(), known.remembered)
+        };
+        if remembered {
+            return;
+        }
+        match self.memory.write(&target, &texts).await {
+            Ok(()) => self.known().remembered = true,
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(
+                    error,
+                    "a restart without the broker would not know what to hold"
+                );
+            }
+        }
+    }
+
+    fn measure(&self) {
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let metrics = &self.agent.metrics;
+        metrics.stacks.set(count(self.stacks.len()));
+        metrics.outbox.set(count(self.outbox.len()));
+        metrics.active.set(self.stacks.is_active().into());
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

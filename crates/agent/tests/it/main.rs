@@ -1,0 +1,3 @@
+//! The agent with a broker and a cluster, from end to end.
+
+mod apply;
