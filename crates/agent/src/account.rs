@@ -79,7 +79,7 @@ impl Verdict {
         let slow = of(|change| {
             matches!(
                 change.word,
-                Word::Deleting | Word::Waiting | Word::Stale | Word::NotReached
+                Word::Deleting | Word::Waiting | Word::Contended | Word::Stale | Word::NotReached
             )
         });
         if !refused.is_empty() {

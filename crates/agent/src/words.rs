@@ -31,11 +31,11 @@ fn action(change: &Change<ClusterKey>) -> ObjectAction {
         Word::Adopted => ObjectAction::Adopted,
         Word::Deleted | Word::Deleting => ObjectAction::Deleted,
         Word::Kept if is_as_wanted(change) => ObjectAction::Unchanged,
-        Word::Kept => ObjectAction::Kept,
+        Word::Kept | Word::Released => ObjectAction::Kept,
         Word::Drifted | Word::Waiting | Word::Stale => ObjectAction::Unchanged,
         Word::Refused if needs_approval(change) => ObjectAction::Held,
         Word::Refused => ObjectAction::Refused,
-        Word::Unseen | Word::Failed | Word::NotReached => ObjectAction::Failed,
+        Word::Unseen | Word::Contended | Word::Failed | Word::NotReached => ObjectAction::Failed,
     }
 }
 
