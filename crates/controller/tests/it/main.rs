@@ -1,0 +1,9 @@
+//! Controllers on simulated and real clusters, in good times and bad.
+
+mod bed;
+mod example;
+mod faults;
+mod freshness;
+mod leading;
+mod reporting;
+mod watching;
