@@ -1,0 +1,3 @@
+//! The Agent operator as a whole.
+
+mod golden;
