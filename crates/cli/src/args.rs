@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::exit::Exit;
+use crate::operator::OperatorNoun;
 use crate::remote::Asking;
 use crate::verb::agent::AgentNoun;
 use crate::verb::apply::Apply;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Up(UpOptions),
     /// Run the broker: the control plane that agents ask and people tell.
     Broker(BrokerOptions),
+
+    Operator(OperatorNoun),
 
     Login(Login),
     Context(ContextNoun),

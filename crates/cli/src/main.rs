@@ -15,6 +15,7 @@ mod data_dir;
 mod environment;
 mod exit;
 mod noun;
+mod operator;
 mod output;
 mod program;
 mod remote;
@@ -54,6 +55,7 @@ fn run(command: Command, program: Program) -> anyhow::Result<Exit> {
         }
         Command::Version(options) => options.run(),
         Command::Context(noun) => noun.run(),
+        Command::Operator(noun) => noun.run(),
         other => runtime()?.block_on(run_async(other)),
     }
 }
@@ -76,7 +78,10 @@ async fn run_async(command: Command) -> anyhow::Result<Exit> {
         Command::Generator(asking) => asking.run().await,
         Command::Target(asking) => asking.run().await,
         Command::Doctor(doctor) => doctor.run().await,
-        Command::Completion(_) | Command::Version(_) | Command::Context(_) => Ok(Exit::Done),
+        Command::Completion(_)
+        | Command::Version(_)
+        | Command::Context(_)
+        | Command::Operator(_) => Ok(Exit::Done),
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) mod get;
 pub(crate) mod history;
 pub(crate) mod login;
 pub(crate) mod rollback;
-mod source;
+pub(crate) mod source;
 pub(crate) mod status;
 pub(crate) mod target;
 pub(crate) mod version;

@@ -32,24 +32,31 @@ pub(crate) struct Manifests {
 impl Source {
     /// Reads everything. What is wrong is said with the file that it is in.
     pub(crate) fn read(&self) -> anyhow::Result<Manifests> {
+        let texts = self.texts()?.into_iter();
+        let texts = texts.map(|(name, text)| checked(&name, text));
+        let text = joined(&texts.collect::<anyhow::Result<Vec<_>>>()?);
+        // Two files may each be right and still name the same object.
+        let documents =
+            parse(&text, Limits::NONE).context("these manifests do not fit together")?;
+        Ok(Manifests { text, documents })
+    }
+
+    /// The text of every file, with its name.
+    pub(crate) fn texts(&self) -> anyhow::Result<Vec<(String, String)>> {
         let mut texts = Vec::new();
         for path in &self.files {
             if path == Path::new("-") {
-                texts.push(checked("standard input", from_stdin()?)?);
+                texts.push(("standard input".to_owned(), from_stdin()?));
                 continue;
             }
             for file in files_in(path)? {
                 let shown = file.display().to_string();
                 let text = fs::read_to_string(&file);
                 let text = text.with_context(|| format!("cannot read {shown}"))?;
-                texts.push(checked(&shown, text)?);
+                texts.push((shown, text));
             }
         }
-        let text = joined(&texts);
-        // Two files may each be right and still name the same object.
-        let documents =
-            parse(&text, Limits::NONE).context("these manifests do not fit together")?;
-        Ok(Manifests { text, documents })
+        Ok(texts)
     }
 }
 

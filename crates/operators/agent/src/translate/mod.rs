@@ -13,7 +13,8 @@
 //! Read in this order: [`resources`] and [`settings`] (what it is given), `declarative` and `byo`
 //! (the two kinds of agents) with [`model`], `tools`, `prompt` and `values`; `config` and `card`
 //! (what pods read); `skills`, `pod`, `workload` and `objects` (what runs them); `hash`
-//! (when they are restarted); [`output`] (how it is shown).
+//! and `inputs`
+//! (when they are restarted, and why); [`output`] (how it is shown).
 
 mod byo;
 mod card;
@@ -22,6 +23,7 @@ mod config;
 mod declarative;
 mod error;
 mod hash;
+mod inputs;
 pub mod model;
 mod namespaces;
 mod objects;
@@ -41,6 +43,7 @@ mod values;
 mod workload;
 
 pub use error::TranslateError;
+pub use inputs::Inputs;
 pub use objects::{HASH_ANNOTATION, Translation};
 pub use resources::{Kind, Reference, Resources};
 pub use server::{Protocol, Server};
