@@ -5,7 +5,7 @@ use std::sync::Arc;
 use evenkeel_api::NewEvent;
 use evenkeel_kubeset::{Converged, Manifests, ObjectKey as ClusterKey};
 use evenkeel_model::{DriftMode, DriftRecord, EventId, EventStatus, StackId};
-use evenkeel_reconcile::runner::Request;
+use evenkeel_reconcile::runner::{Failure, FailureKind, Request};
 use evenkeel_reconcile::{Outcome, Word, report};
 use jiff::Timestamp;
 
@@ -33,6 +33,28 @@ pub(crate) async fn converge(shift: Arc<Shift>, id: StackId) -> Outcome<Trouble>
         Err(trouble) => Verdict::Failed(trouble),
     };
     conclude(&shift, id, &stack, &order, verdict, began)
+}
+
+/// Reports an attempt that could not do so itself, because it took too long or panicked.
+pub(crate) fn cut_short(shift: &Shift, id: StackId, failure: &Failure) {
+    let Some(stack) = shift.stacks.get(id).filter(|_| match failure.kind {
+        FailureKind::Timeout | FailureKind::Panic => true,
+        FailureKind::Error(_) => false,
+    }) else {
+        return;
+    };
+    let (order, now) = (stack.order(), shift.agent.clock.now());
+    stack.state().settled = None;
+    let message = format!("the attempt was cut short: {}", failure.text);
+    let event = event(
+        shift,
+        &order,
+        EventStatus::Failure,
+        message,
+        Deeds::default(),
+        now,
+    );
+    shift.outbox.event(event);
 }
 
 /// Why nothing may be done about a stack.

@@ -39,7 +39,10 @@ pub struct Settings {
     pub stacks_at_once: usize,
     /// How many requests to Kubernetes may be under way at once, watches left out.
     pub requests_at_once: usize,
-    /// How long runs may still take when the agent is told to stop.
+    /// How long one attempt at a stack may take.
+    #[serde(with = "seconds")]
+    pub attempt_timeout: Duration,
+    /// How long attempts may still take when the agent is told to stop.
     #[serde(with = "seconds")]
     pub grace: Duration,
 }
@@ -58,6 +61,7 @@ impl Default for Settings {
             lease_seconds: 15,
             stacks_at_once: 256,
             requests_at_once: 32,
+            attempt_timeout: Duration::from_secs(900),
             grace: Duration::from_secs(20),
         }
     }

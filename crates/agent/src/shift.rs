@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::converge::converge;
+use crate::converge::{converge, cut_short};
 use crate::health::look;
 use crate::heartbeat::beat;
 use crate::identity::identify;
@@ -85,7 +85,8 @@ pub(crate) async fn work(
         () = stop.cancelled() => return Ok(()),
         () = shift.recall() => {}
     }
-    let (converging, looking) = (shift.clone(), shift.clone());
+    let (converging, looking, cut_off) = (shift.clone(), shift.clone(), shift.clone());
+    let runs = runs.report(move |id, failure| cut_short(&cut_off, *id, failure));
     let working = async {
         let runs = runs.run(move |id| converge(converging.clone(), id), stop.clone());
         let looks = looks.run(move |id| look(looking.clone(), id), stop.clone());
@@ -103,8 +104,7 @@ fn running(settings: &Settings) -> Running {
     let retry = Some(settings.retry_of_stacks());
     Running {
         workers: settings.stacks_at_once,
-        // Longer than the longest repetition of one request.
-        timeout: settings.retry.total * 3,
+        timeout: settings.attempt_timeout,
         grace: settings.grace,
         delays: Delays {
             done: Some(RetryPolicy::every(settings.resync_interval)),

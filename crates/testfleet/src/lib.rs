@@ -28,7 +28,7 @@ pub mod stack;
 mod wait;
 
 pub use fleet::Fleet;
-pub use objects::{Objects, map, maps};
+pub use objects::{Objects, map, maps, space};
 pub use site::Site;
 pub use stack::Stack;
 pub use wait::until;

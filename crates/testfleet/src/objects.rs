@@ -61,8 +61,12 @@ impl Objects {
 
     /// One object, if it exists.
     pub async fn get(&self, name: &str) -> Option<Value> {
-        let found = self.api.get_opt(name).await.unwrap();
-        found.map(|object| serde_json::to_value(object).unwrap())
+        match self.api.get(name).await {
+            Ok(object) => Some(serde_json::to_value(object).unwrap()),
+            // Its kind may be gone too.
+            Err(kube::Error::Api(status)) if status.code == 404 => None,
+            Err(error) => panic!("get {name}: {error}"),
+        }
     }
 
     /// What a pointer finds in one object.

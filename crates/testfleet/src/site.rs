@@ -7,7 +7,9 @@ use evenkeel_agent::{Error, Parts, Settings};
 use evenkeel_ambient::{SystemClock, SystemRandom};
 use evenkeel_api::{AgentEvent, AssignmentStatus, DeploymentObject, ListQuery};
 use evenkeel_client::Client;
+use evenkeel_kubesim::Verb;
 use evenkeel_kubesim::faults::View;
+use evenkeel_kubesim::store::ResourceId;
 use evenkeel_model::{AgentId, AgentStatus, EventStatus, SequenceId};
 use evenkeel_testkit::Cluster;
 use tokio::sync::Mutex;
@@ -229,12 +231,45 @@ impl Site {
         .await
     }
 
+    /// Waits until the broker knows that nothing is left of a stack.
+    pub async fn confirms_removal(&self, stack: &Stack) {
+        let what = "the removal of the stack to be confirmed";
+        until(what, async || {
+            self.status_of(stack).await.is_none().then_some(())
+        })
+        .await;
+    }
+
     /// Waits until the agent says that it waits, and for what.
     pub async fn waits_with(&self, stack: &Stack) -> String {
         until("the agent to say what it waits for", async || {
             self.status_of(stack).await?.waiting
         })
         .await
+    }
+
+    /// Waits until the agent has had the time for two more cycles, by its own signs of life.
+    pub async fn goes_on(&self) {
+        for _ in 0..3 {
+            let before = self.last_sign().await;
+            until("a sign of life", async || {
+                (self.last_sign().await > before).then_some(())
+            })
+            .await;
+        }
+    }
+
+    async fn last_sign(&self) -> Option<jiff::Timestamp> {
+        let agent = self.key.admin.agent_get(self.key.id).await.unwrap();
+        agent.last_heartbeat
+    }
+
+    /// How often the agent wrote to a simulated cluster since the last time, its lease left out.
+    pub fn writes(&self) -> u64 {
+        let log = self.view().reset_log();
+        let lease = ResourceId::new("coordination.k8s.io", "leases");
+        let of_lease = |verb| log.count(verb, &lease);
+        log.writes() - of_lease(Verb::Update) - of_lease(Verb::Create)
     }
 
     /// Objects of the cluster.
