@@ -9,6 +9,7 @@ use kube::Client;
 
 use crate::error::NotKnown;
 use crate::events::Recorder;
+use crate::index::{SharedIndex, set_references};
 use crate::key::Key;
 use crate::stream::Stream;
 use crate::watched::Watched;
@@ -31,18 +32,26 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
 }
 
-/// The streams of a controller by type.
+/// The streams of a controller by type, and what its runs looked at in those that it follows.
 #[derive(Default, Clone)]
-pub(crate) struct Stores(BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>);
+pub(crate) struct Stores {
+    streams: BTreeMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    looks: BTreeMap<TypeId, SharedIndex>,
+}
 
 impl Stores {
     pub(crate) fn add<T: Watched>(&mut self, stream: Arc<Stream<T>>) {
-        self.0.insert(TypeId::of::<T>(), stream);
+        self.streams.insert(TypeId::of::<T>(), stream);
     }
 
     fn get<T: Watched>(&self) -> Option<Arc<Stream<T>>> {
-        let stream = self.0.get(&TypeId::of::<T>())?;
+        let stream = self.streams.get(&TypeId::of::<T>())?;
         Arc::clone(stream).downcast().ok()
+    }
+
+    /// What runs looked at among the objects of a kind.
+    pub(crate) fn looks<T: Watched>(&mut self) -> SharedIndex {
+        Arc::clone(self.looks.entry(TypeId::of::<T>()).or_default())
     }
 }
 
@@ -71,6 +80,15 @@ impl Context {
     /// The name under which the controller writes: its field manager.
     pub fn manager(&self) -> &'static str {
         self.shared.name
+    }
+
+    /// Says which objects of a kind that the controller follows this run looks at, whether or not
+    /// they exist: it runs again when one of them changes. Say it before looking, so that no change
+    /// falls between; what earlier runs said no longer counts.
+    pub fn looks_at<T: Watched>(&self, objects: impl IntoIterator<Item = Key>) {
+        if let Some(index) = self.shared.stores.looks.get(&TypeId::of::<T>()) {
+            set_references(index, &self.run, objects.into_iter().collect());
+        }
     }
 
     /// What is known of a kind that the controller watches.

@@ -1,7 +1,7 @@
 //! Declaring a controller: what it is for, what wakes it, what it writes.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use evenkeel_reconcile::Delays;
@@ -13,7 +13,7 @@ use kube::Resource;
 use crate::background::Leading;
 use crate::caches::{AnyStream, Caches};
 use crate::context::Stores;
-use crate::index::Index;
+use crate::index::{SharedIndex, set_references};
 use crate::key::{Key, ResourceId};
 use crate::owner::controlling_owner;
 use crate::predicate::{Predicate, declared_change};
@@ -82,6 +82,14 @@ impl<R: Reconciler> Controller<R> {
         references: impl Fn(&R::Kind) -> Vec<Key> + Send + Sync + 'static,
     ) -> Self {
         self.source(move |wiring| wiring.watches(&watch, references))
+    }
+
+    /// Also wakes an object when something appears, changes or vanishes that its last run said it
+    /// looked at: see [`Context::looks_at`](crate::Context::looks_at). For references of references,
+    /// which an object alone cannot tell.
+    #[must_use]
+    pub fn follows<T: Watched>(self, watch: Watch<T>) -> Self {
+        self.source(move |wiring| wiring.follows(&watch))
     }
 
     /// Also knows the objects of a kind, without being woken by them.
@@ -222,21 +230,35 @@ impl<'c, K: Watched> Wiring<'c, K> {
         watch: &Watch<T>,
         references: impl Fn(&K) -> Vec<Key> + Send + Sync + 'static,
     ) {
-        let index = Arc::new(Mutex::new(Index::default()));
-        let (referred, matters) = (Arc::clone(&index), watch.predicate());
+        let index = SharedIndex::default();
+        let of_objects = Arc::clone(&index);
         self.primary.listen(Arc::new(move |change: &Change<K>| {
             let now = change.after.as_deref().map(&references).unwrap_or_default();
-            let now: BTreeSet<_> = now.into_iter().collect();
-            let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-            index.set(&change.key, now);
+            set_references(&of_objects, &change.key, now.into_iter().collect());
         }));
-        let handle = self.handle.clone();
+        self.wake_referrers(watch, index);
+    }
+
+    /// What runs look at is said by them; what is gone looks at nothing.
+    fn follows<T: Watched>(&mut self, watch: &Watch<T>) {
+        let index = self.stores.looks::<T>();
+        let of_runs = Arc::clone(&index);
+        self.primary.listen(Arc::new(move |change: &Change<K>| {
+            if change.after.is_none() {
+                set_references(&of_runs, &change.key, BTreeSet::new());
+            }
+        }));
+        self.wake_referrers(watch, index);
+    }
+
+    fn wake_referrers<T: Watched>(&mut self, watch: &Watch<T>, index: SharedIndex) {
+        let (handle, matters) = (self.handle.clone(), watch.predicate());
         self.stream(watch)
             .listen(Arc::new(move |change: &Change<T>| {
                 if !matters(change.before.as_deref(), change.after.as_deref()) {
                     return;
                 }
-                let index = referred.lock().unwrap_or_else(PoisonError::into_inner);
+                let index = index.lock().unwrap_or_else(PoisonError::into_inner);
                 for referrer in index.referrers(&change.key) {
                     handle.add(referrer.clone(), Request::related());
                 }

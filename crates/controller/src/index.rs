@@ -1,8 +1,18 @@
 //! Who refers to what, found without a search.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::key::Key;
+
+/// An index that listeners and runs share.
+pub(crate) type SharedIndex = Arc<Mutex<Index>>;
+
+/// `referrer` refers to exactly these now.
+pub(crate) fn set_references(index: &SharedIndex, referrer: &Key, references: BTreeSet<Key>) {
+    let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+    index.set(referrer, references);
+}
 
 /// References and, the other way round, referrers.
 #[derive(Debug, Default)]

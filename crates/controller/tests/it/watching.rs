@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use evenkeel_controller::{Error, Metadata, Outcome};
+use evenkeel_controller::{Error, Metadata, Outcome, Watch};
 use evenkeel_kubesim::Verb as Asked;
 use evenkeel_kubesim::faults::{Cut, Fault, Refusal, Which};
 use evenkeel_kubesim::store::ResourceId;
@@ -51,6 +51,41 @@ async fn a_change_wakes_and_a_report_does_not() {
     bed.probe("a", 2).await;
     a_moment().await;
     assert_eq!(prober.runs_of("a"), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_run_looked_at_wakes_it_until_it_looks_elsewhere_or_is_gone() {
+    let bed = Bed::new().await;
+    bed.probe("a", 1).await;
+    bed.probe("b", 2).await;
+    let prober = Prober::doing(|probe, cx| async move {
+        let words = format!("words{}", probe.spec.value);
+        cx.looks_at::<Metadata<ConfigMap>>([cx.key().beside(words)]);
+        Ok(Outcome::Done)
+    });
+    let follows = prober
+        .controller()
+        .follows(Watch::<Metadata<ConfigMap>>::all());
+    let _working = bed.runs(follows);
+    seconds(1).await;
+    let named = |name: &str| ObjectMeta {
+        name: Some(name.to_owned()),
+        ..ObjectMeta::default()
+    };
+    bed.map(named("words1")).await;
+    a_moment().await;
+    assert_eq!(["a", "b"].map(|name| prober.runs_of(name)), [2, 1]);
+    bed.probe("a", 2).await;
+    a_moment().await;
+    let gone = DeleteParams::default();
+    bed.maps().delete("words1", &gone).await.unwrap();
+    a_moment().await;
+    assert_eq!(["a", "b"].map(|name| prober.runs_of(name)), [3, 1]);
+    bed.probes().delete("b", &gone).await.unwrap();
+    a_moment().await;
+    bed.map(named("words2")).await;
+    a_moment().await;
+    assert_eq!(["a", "b"].map(|name| prober.runs_of(name)), [4, 1]);
 }
 
 #[tokio::test(start_paused = true)]
