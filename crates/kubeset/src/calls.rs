@@ -6,20 +6,20 @@
 use std::fmt::Debug;
 
 use evenkeel_ambient::SharedRandom;
-use evenkeel_reconcile::{Deletion, RetryPolicy, retry};
+use evenkeel_reconcile::{Deletion, RetryPolicy};
 use futures::Stream;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ManagedFieldsEntry, ObjectMeta};
 use kube::Client;
 use kube::api::{
     DeleteParams, GetParams, ListParams, Patch, PatchParams, Preconditions, PropagationPolicy,
     ValidationDirective, WatchEvent, WatchParams,
 };
 use kube::core::Request;
-use kube::core::discovery::v2::APIGroupDiscoveryList;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::ask::Made;
 use crate::error::Error;
 use crate::key::ObjectKey;
 use crate::resource::Resource;
@@ -58,25 +58,7 @@ impl Debug for Calls {
     }
 }
 
-type Made = Result<http::Request<Vec<u8>>, kube::core::request::Error>;
-
 impl Calls {
-    async fn ask<T: DeserializeOwned>(
-        &self,
-        attempt: &str,
-        make: impl Fn() -> Made,
-    ) -> Result<T, Error> {
-        let once = || async {
-            let request = make().map_err(kube::Error::BuildRequest);
-            match request {
-                Ok(request) => self.client.request::<T>(request).await,
-                Err(error) => Err(error),
-            }
-            .map_err(|error| Error::of_call(attempt, error))
-        };
-        retry(&self.retry, &*self.dice, once).await
-    }
-
     /// What the server would make of `body`; nothing is written.
     pub(crate) async fn try_apply(
         &self,
@@ -84,38 +66,49 @@ impl Calls {
         key: &ObjectKey,
         body: &Value,
     ) -> Result<Seen, Error> {
-        self.patch(&format!("validate {key}"), resource, key, body, true)
-            .await
+        let at = Request::new(resource.path(key.namespace.as_deref()));
+        let (how, body) = (self.applying(true), Patch::Apply(body));
+        let make = || at.patch_metadata(&key.name, &how, &body);
+        self.ask(&format!("validate {key}"), make).await
     }
 
-    /// Server-side apply of `body`.
+    /// The whole object that the server would make of `body`; nothing is written.
+    pub(crate) async fn preview(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+        body: &Value,
+    ) -> Result<Value, Error> {
+        let at = Request::new(resource.path(key.namespace.as_deref()));
+        let (how, body) = (self.applying(true), Patch::Apply(body));
+        let make = || at.patch(&key.name, &how, &body);
+        self.ask(&format!("validate {key}"), make).await
+    }
+
+    /// Server-side apply of `body`. Whoever makes a new object does not take fields from others:
+    /// if there are any, it is not new.
     pub(crate) async fn apply(
         &self,
         resource: &Resource,
         key: &ObjectKey,
         body: &Value,
+        is_new: bool,
     ) -> Result<Seen, Error> {
-        self.patch(&format!("apply {key}"), resource, key, body, false)
-            .await
+        let at = Request::new(resource.path(key.namespace.as_deref()));
+        let mut how = self.applying(false);
+        how.force = !is_new;
+        let body = Patch::Apply(body);
+        let make = || at.patch_metadata(&key.name, &how, &body);
+        self.ask(&format!("apply {key}"), make).await
     }
 
-    async fn patch(
-        &self,
-        attempt: &str,
-        resource: &Resource,
-        key: &ObjectKey,
-        body: &Value,
-        dry_run: bool,
-    ) -> Result<Seen, Error> {
-        let how = PatchParams {
+    fn applying(&self, dry_run: bool) -> PatchParams {
+        PatchParams {
             dry_run,
             force: true,
             field_manager: Some(self.manager.clone()),
             field_validation: Some(ValidationDirective::Strict),
-        };
-        let at = Request::new(resource.path(key.namespace.as_deref()));
-        let make = || at.patch_metadata(&key.name, &how, &Patch::Apply(body));
-        self.ask(attempt, make).await
+        }
     }
 
     /// Takes fields away: a merge patch, which nobody but the caller's preconditions guards.
@@ -132,6 +125,26 @@ impl Calls {
         let at = Request::new(resource.path(key.namespace.as_deref()));
         let make = || at.patch_metadata(&key.name, &how, &Patch::Merge(without));
         absent_is_none(self.ask(&format!("release {key}"), make).await)
+    }
+
+    /// Puts `entries` in the place of an object's managed fields, if it is at this `revision`.
+    pub(crate) async fn set_managers(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+        entries: &[ManagedFieldsEntry],
+        revision: &str,
+    ) -> Result<Seen, Error> {
+        let patch = json!([
+            {"op": "replace", "path": "/metadata/managedFields", "value": entries},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
+        ]);
+        let patch = serde_json::from_value(patch).unwrap_or_default();
+        let (how, patch) = (PatchParams::default(), Patch::<()>::Json(patch));
+        let at = Request::new(resource.path(key.namespace.as_deref()));
+        let make = || at.patch_metadata(&key.name, &how, &patch);
+        self.ask(&format!("take over the fields of {key}"), make)
+            .await
     }
 
     /// The metadata of one object, if it exists.
@@ -251,24 +264,6 @@ impl Calls {
         } else {
             Deletion::Gone
         })
-    }
-
-    pub(crate) async fn core_kinds(&self) -> Result<APIGroupDiscoveryList, Error> {
-        let attempt = "discover the core kinds";
-        let once = || async {
-            let asked = self.client.list_core_api_versions_aggregated().await;
-            asked.map_err(|error| Error::of_call(attempt, error))
-        };
-        retry(&self.retry, &*self.dice, once).await
-    }
-
-    pub(crate) async fn group_kinds(&self) -> Result<APIGroupDiscoveryList, Error> {
-        let attempt = "discover the kinds of all groups";
-        let once = || async {
-            let asked = self.client.list_api_groups_aggregated().await;
-            asked.map_err(|error| Error::of_call(attempt, error))
-        };
-        retry(&self.retry, &*self.dice, once).await
     }
 }
 

@@ -149,6 +149,16 @@ impl Shared {
         }
     }
 
+    /// The same, listed at this moment.
+    pub(crate) async fn shelf_anew(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
+        let shelf = self.shelf(kind).await?;
+        if let Some(shelf) = &shelf {
+            let listed = self.view.relist(shelf).await;
+            listed.map_err(|error| error.to_string())?;
+        }
+        Ok(shelf)
+    }
+
     /// Says that `owner` is about to take these from others.
     pub(crate) fn announce<'k>(&self, owner: &Owner, keys: impl Iterator<Item = &'k ObjectKey>) {
         let announced = keys.map(|key| (key.clone(), owner.clone()));

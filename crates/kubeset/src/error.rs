@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use evenkeel_reconcile::{Classify, ErrorClass, Failure, Reach};
 
+use kube::core::Status;
+
 use crate::key::{GroupKind, ObjectKey};
 
 /// What can go wrong with a set.
@@ -120,21 +122,37 @@ impl Error {
     pub(crate) fn of_call(attempt: &str, error: kube::Error) -> Self {
         let attempt = attempt.to_owned();
         match error {
-            kube::Error::Api(status) => Self::Refused {
-                attempt,
-                code: status.code,
-                retry_after: status
-                    .details
-                    .map(|details| details.retry_after_seconds)
-                    .filter(|seconds| *seconds > 0)
-                    .map(|seconds| Duration::from_secs(seconds.into())),
-                reason: status.reason,
-                message: status.message,
-            },
+            kube::Error::Api(status) => Self::of_status(attempt, *status),
             cause => Self::NoAnswer {
                 attempt,
                 cause: Box::new(cause),
             },
+        }
+    }
+
+    /// What a body that is no answer says, and how long the server asks to be left alone.
+    pub(crate) fn refused(attempt: &str, code: u16, body: &[u8], pause: Option<Duration>) -> Self {
+        let read = serde_json::from_slice::<Status>(body);
+        let status = read.unwrap_or_else(|_| {
+            let text = String::from_utf8_lossy(body);
+            Status::failure(text.trim(), "not an answer of the API").with_code(code)
+        });
+        let mut refused = Self::of_status(attempt.to_owned(), status);
+        if let Self::Refused { retry_after, .. } = &mut refused {
+            *retry_after = pause.or(*retry_after);
+        }
+        refused
+    }
+
+    fn of_status(attempt: String, status: Status) -> Self {
+        let asked = status.details.map(|details| details.retry_after_seconds);
+        let asked = asked.filter(|seconds| *seconds > 0);
+        Self::Refused {
+            attempt,
+            code: status.code,
+            retry_after: asked.map(|seconds| Duration::from_secs(seconds.into())),
+            reason: status.reason,
+            message: status.message,
         }
     }
 
@@ -202,6 +220,10 @@ impl Classify for Error {
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Refused { retry_after, .. } => *retry_after,
+            Self::Invalid { first, rest } => {
+                let all = std::iter::once(&**first).chain(rest);
+                all.filter_map(Classify::retry_after).max()
+            }
             _ => None,
         }
     }

@@ -13,7 +13,7 @@
 //! `discovery`, with `marks`), [`owner`] (whose it is), [`set`] (the attempt as a whole) with
 //! `world`, `look`, `validate` and `write` (how the engine is served), `view`, `shelf` and `live`
 //! (what is known of the cluster without asking), `inventory` and `sweep` (what may exist),
-//! [`fields`] and [`drift`] (what others did), [`health`].
+//! [`fields`] and [`drift`] (what others did), [`health`], [`diff`] (what a pass would do).
 //!
 //! # How drift is seen without asking
 //!
@@ -73,9 +73,11 @@
 //! # }).unwrap();
 //! ```
 
+mod ask;
 mod bells;
 mod calls;
 mod cluster;
+pub mod diff;
 mod discovery;
 pub mod drift;
 mod error;
@@ -84,6 +86,7 @@ pub mod health;
 mod inventory;
 mod item;
 mod key;
+mod leftovers;
 mod live;
 mod look;
 pub mod manifest;
@@ -93,6 +96,7 @@ mod rank;
 mod resource;
 pub mod set;
 mod shelf;
+mod shown;
 mod sweep;
 mod validate;
 mod view;
@@ -102,6 +106,7 @@ mod write;
 
 pub use bells::{Rings, Touched};
 pub use cluster::{Cluster, Settings};
+pub use diff::{Diff, Fate, ObjectDiff};
 pub use drift::{DriftRecord, Fight, Ignore};
 pub use error::Error;
 pub use evenkeel_manifest::{ManifestError, Place};

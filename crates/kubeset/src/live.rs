@@ -6,6 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerRe
 
 use crate::calls::Seen;
 use crate::fields::fingerprint;
+use crate::leftovers::is_leftover;
 use crate::marks::{Seal, is_kept, owner_of};
 use crate::words::Words;
 
@@ -26,6 +27,8 @@ pub(crate) struct Live {
     pub(crate) accepted: Option<u64>,
     /// Who owns what; kept only while the fields are not what was sealed.
     pub(crate) managers: Option<Box<[ManagedFieldsEntry]>>,
+    /// Client-side tools own fields of it.
+    pub(crate) leftovers: bool,
     /// Objects that do not control it refer to it as theirs.
     pub(crate) shared: bool,
     pub(crate) kept: bool,
@@ -64,6 +67,7 @@ impl Live {
             seal,
             fields,
             accepted: None,
+            leftovers: entries.iter().any(is_leftover),
             shared: references.len() > usize::from(controller.is_some()),
             controller,
             kept: is_kept(metadata.annotations.as_ref()),

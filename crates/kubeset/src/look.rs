@@ -52,8 +52,15 @@ impl SetWorld<'_> {
         let known = known.map_err(|error| error.to_string())?;
         match known.find(kind, None) {
             None if self.is_defined_here(kind) => Ok(None),
+            Some(_) | None if self.policy.anew => self.cluster.shelf_anew(kind).await,
             Some(_) | None => self.cluster.shelf(kind).await,
         }
+    }
+
+    /// Forgets what others removed and nobody wants any more.
+    pub(crate) fn tidy(&self) {
+        let (mark, wanted) = (self.whose.mark().as_str(), self.wanted());
+        self.cluster.view.tidy(mark, &wanted);
     }
 
     /// What is wanted, by kind.
@@ -234,12 +241,10 @@ impl SetWorld<'_> {
 
     /// What somebody else removed, and what had been applied to it.
     pub(crate) fn gone(&self, shelves: &[Arc<Shelf>]) -> BTreeMap<ObjectKey, u64> {
-        let (mark, wanted) = (self.whose.mark().as_str(), self.wanted());
-        let gone = shelves.iter().flat_map(|shelf| {
-            let wanted = wanted.get(&shelf.resource.kind);
-            shelf.gone(mark, wanted.map_or(&[], Vec::as_slice))
-        });
-        gone.collect()
+        let mark = self.whose.mark().as_str();
+        let gone = shelves.iter().flat_map(|shelf| shelf.gone(mark));
+        gone.filter(|(key, _)| self.desired.get(key).is_some())
+            .collect()
     }
 
     pub(crate) fn recorded(&self, gone: Option<&u64>, key: &ObjectKey) -> Recorded<u64> {

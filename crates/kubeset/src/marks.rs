@@ -45,6 +45,13 @@ impl Seal {
         Self::read(metadata.annotations.as_ref()?.get(SEAL)?)
     }
 
+    /// Takes it off `object`.
+    pub(crate) fn strip(object: &mut Value) {
+        if let Some(Value::Object(annotations)) = object.pointer_mut("/metadata/annotations") {
+            annotations.remove(SEAL);
+        }
+    }
+
     /// Writes it on `object`.
     pub(crate) fn put(self, object: &mut Value) {
         object["metadata"]["annotations"][SEAL] = self.text().into();

@@ -8,7 +8,7 @@ use evenkeel_reconcile::{
     Acting, Attempt, ChangeSet, Desired, Interrupted, Policy, Stage, Word, act, compare,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, MutexGuard, watch};
 
 use crate::bells::Rings;
 use crate::calls::Seen;
@@ -35,6 +35,9 @@ pub struct SetPolicy {
     /// The namespace of objects that need one and name none; when empty, that of the parent, or
     /// else `default`.
     pub default_namespace: String,
+    /// Look at the cluster anew instead of trusting what is remembered: one list for each kind, and
+    /// the inventory read again.
+    pub anew: bool,
     /// Fields that others may have.
     pub ignore: Vec<Ignore>,
     /// Objects that cannot be changed in place are deleted and made anew; never claims of
@@ -102,13 +105,21 @@ pub struct Set {
 
 /// What a set remembers from pass to pass.
 #[derive(Debug, Default)]
-struct Memory {
+pub(crate) struct Memory {
     /// `None` until it was read, and when it turned out to be outdated.
     inventory: Option<Inventory>,
     /// What could not be seen when the inventory was rebuilt.
     gaps: Vec<(String, String)>,
     fights: Fights,
     loaded: bool,
+}
+
+impl Memory {
+    /// Keeps what an attempt left. An inventory that could not be written is read again before
+    /// the next one.
+    pub(crate) fn keep(&mut self, (inventory, fights): (Option<Inventory>, Fights)) {
+        (self.inventory, self.fights) = (inventory, fights);
+    }
 }
 
 impl Set {
@@ -169,8 +180,7 @@ impl Set {
 
     /// The objects that the set may have.
     pub(crate) async fn keys(&self) -> Result<BTreeSet<ObjectKey>, Error> {
-        let mut memory = self.memory.lock().await;
-        self.load(&mut memory).await?;
+        let memory = self.memory_for(&SetPolicy::default()).await?;
         let inventory = memory.inventory.iter();
         Ok(inventory.flat_map(Inventory::keys).cloned().collect())
     }
@@ -190,6 +200,10 @@ impl Set {
         self.whose.claim(&live) == Claim::Ours
     }
 
+    pub(crate) fn whose(&self) -> &Whose {
+        &self.whose
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.cluster.0
     }
@@ -207,13 +221,41 @@ impl Set {
     }
 
     async fn bring_about(&self, desired: &DesiredSet, policy: &SetPolicy) -> Converged {
+        let mut memory = match self.memory_for(policy).await {
+            Ok(memory) => memory,
+            Err(error) => return Converged::failed(error),
+        };
+        let world = self.world(&mut memory, desired, policy);
+        let converged = passes(&world, desired, policy).await;
+        world.tidy();
+        let left = world.into_memory();
+        memory.keep(left);
+        converged
+    }
+
+    /// What is remembered; read from the cluster where it is not, or where that is the `policy`.
+    pub(crate) async fn memory_for(
+        &self,
+        policy: &SetPolicy,
+    ) -> Result<MutexGuard<'_, Memory>, Error> {
         let mut memory = self.memory.lock().await;
-        if let Err(error) = self.load(&mut memory).await {
-            return Converged::failed(error);
+        if policy.anew {
+            memory.inventory = None;
         }
+        self.load(&mut memory).await?;
+        Ok(memory)
+    }
+
+    /// The set during one attempt, with all that is remembered.
+    pub(crate) fn world<'a>(
+        &'a self,
+        memory: &'a mut Memory,
+        desired: &'a DesiredSet,
+        policy: &'a SetPolicy,
+    ) -> SetWorld<'a> {
         let inventory = memory.inventory.take().unwrap_or_default();
         let fights = std::mem::take(&mut memory.fights);
-        let world = SetWorld::new(
+        SetWorld::new(
             self.shared(),
             &self.whose,
             desired,
@@ -222,13 +264,7 @@ impl Set {
             inventory,
             fights,
             &memory.gaps,
-        );
-        let converged = passes(&world, desired, policy).await;
-        let (inventory, fights) = world.into_memory();
-        memory.fights = fights;
-        // What could not be written is read again before the next pass.
-        memory.inventory = inventory;
-        converged
+        )
     }
 
     /// Reads the inventory, or makes it anew from what the cluster holds.

@@ -119,22 +119,22 @@ impl Shelf {
         seen.collect()
     }
 
-    /// What was applied to the objects of `mark` that somebody else removed, as far as they are
-    /// still `wanted`; the others are forgotten.
-    pub(crate) fn gone(&self, mark: &str, wanted: &[&ObjectKey]) -> Vec<(ObjectKey, u64)> {
-        let wanted: BTreeSet<_> = wanted.iter().map(|key| Place::of(key)).collect();
-        let mut gone = Vec::new();
-        lock(&self.content).part(mark, |part| {
-            part.gone.retain(|place, _| wanted.contains(place));
-            let left = part.gone.iter();
-            gone.extend(left.map(|(place, applied)| (self.key(place), *applied)));
-        });
-        gone
+    /// What was applied to the objects of `mark` that somebody else removed.
+    pub(crate) fn gone(&self, mark: &str) -> Vec<(ObjectKey, u64)> {
+        let content = lock(&self.content);
+        let gone = content.of.get(mark).map(|part| part.gone.iter());
+        let keyed = gone.into_iter().flatten();
+        keyed
+            .map(|(place, applied)| (self.key(place), *applied))
+            .collect()
     }
 
-    /// Forgets what somebody removed of a set that is no more.
-    pub(crate) fn leave(&self, mark: &str) {
-        lock(&self.content).part(mark, |part| part.gone.clear());
+    /// Forgets what somebody removed of a set, except for what is `wanted`.
+    pub(crate) fn tidy(&self, mark: &str, wanted: &[&ObjectKey]) {
+        let wanted: BTreeSet<_> = wanted.iter().map(|key| Place::of(key)).collect();
+        lock(&self.content).part(mark, |part| {
+            part.gone.retain(|place, _| wanted.contains(place));
+        });
     }
 
     fn key(&self, place: &Place) -> ObjectKey {

@@ -146,24 +146,42 @@ impl SetWorld<'_> {
         Ok(())
     }
 
+    /// Waits until a definition that was just written is established: whoever has made a set may
+    /// rely on the kinds that it defines.
+    pub(crate) async fn await_establishment(&self, key: &ObjectKey) -> Result<(), Error> {
+        if !key.kind.is_definition() {
+            return Ok(());
+        }
+        self.patiently(key, || self.unestablished(key)).await
+    }
+
     async fn await_definition(&self, definition: &ObjectKey, item: &Item) -> Result<(), Error> {
+        self.patiently(definition, || async {
+            let hidden = "it is established, but discovery does not show it";
+            Ok(match self.unestablished(definition).await? {
+                None if !self.is_discovered(item).await? => Some(hidden.to_owned()),
+                why => why,
+            })
+        })
+        .await
+    }
+
+    /// Asks again and again why a definition is not served, until it is.
+    async fn patiently<F>(&self, definition: &ObjectKey, ask: impl Fn() -> F) -> Result<(), Error>
+    where
+        F: Future<Output = Result<Option<String>, Error>>,
+    {
         let deadline = Instant::now() + self.cluster.settings.patience;
         let mut pause = Duration::from_millis(20);
-        loop {
-            let why = match self.unestablished(definition).await? {
-                Some(why) => why,
-                None if self.is_discovered(item).await? => return Ok(()),
-                None => "it is established, but discovery does not show it".to_owned(),
-            };
+        while let Some(why) = ask().await? {
             if Instant::now() > deadline {
-                return Err(Error::NotServed {
-                    definition: definition.to_string(),
-                    why,
-                });
+                let definition = definition.to_string();
+                return Err(Error::NotServed { definition, why });
             }
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(1));
         }
+        Ok(())
     }
 
     async fn is_discovered(&self, item: &Item) -> Result<bool, Error> {
@@ -246,7 +264,7 @@ impl SetWorld<'_> {
         }
     }
 
-    fn hindered(&self, key: &ObjectKey, error: Error) -> Result<Verdict, Error> {
+    pub(crate) fn hindered(&self, key: &ObjectKey, error: Error) -> Result<Verdict, Error> {
         let Some(message) = error.immutable() else {
             return Err(error);
         };

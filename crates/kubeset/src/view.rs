@@ -131,9 +131,19 @@ impl View {
     /// Forgets what only a set that is no more wanted to know.
     pub(crate) fn leave(&self, mark: &str) {
         self.bells().leave(mark);
-        lock(&self.shelves)
-            .values()
-            .for_each(|shelf| shelf.leave(mark));
+        self.tidy(mark, &BTreeMap::new());
+    }
+
+    /// Forgets what others removed of a set, except for what is `wanted`.
+    pub(crate) fn tidy(&self, mark: &str, wanted: &BTreeMap<&GroupKind, Vec<&ObjectKey>>) {
+        for (kind, shelf) in &*lock(&self.shelves) {
+            shelf.tidy(mark, wanted.get(kind).map_or(&[], Vec::as_slice));
+        }
+    }
+
+    /// Lists a kind again, whatever its watch has told.
+    pub(crate) async fn relist(&self, shelf: &Shelf) -> Result<(), Error> {
+        list(&self.reader, shelf).await.map(drop)
     }
 }
 
@@ -153,15 +163,21 @@ async fn follow(reader: Arc<Reader>, shelf: Arc<Shelf>) {
     }
 }
 
-/// Lists and watches until the server has forgotten the revision that we are at.
-async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
+/// Lists a kind and returns the revision of the list.
+async fn list(reader: &Reader, shelf: &Shelf) -> Result<String, Error> {
     let selector = reader.owner_key.as_str();
-    let (seen, mut revision) = reader
+    let (seen, revision) = reader
         .calls
         .list(&shelf.resource, None, Some(selector))
         .await?;
     let listed = seen.into_iter().map(|seen| reader.read(seen)).collect();
     reader.bells.ring(&shelf.replace(listed, &revision), true);
+    Ok(revision)
+}
+
+/// Lists and watches until the server has forgotten the revision that we are at.
+async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
+    let mut revision = list(reader, shelf).await?;
     shelf.state.send_replace(State::Known);
     loop {
         let begun = Instant::now();

@@ -193,6 +193,7 @@ impl World for SetWorld<'_> {
     async fn create(&self, key: &ObjectKey, wanted: &WantedOf<Self>) -> Result<(), Error> {
         let is_new = matches!(self.attempt().verdicts.get(key), Some(Verdict::New { .. }));
         let written = self.write(key, wanted, None).await?;
+        self.await_establishment(key).await?;
         // Nobody but us has touched it: it is certain that it did not exist.
         let only_ours = written
             .metadata
@@ -213,6 +214,7 @@ impl World for SetWorld<'_> {
         seen: &ObservedOf<Self>,
     ) -> Result<(), Error> {
         self.write(key, wanted, Some(&seen.live)).await?;
+        self.await_establishment(key).await?;
         let current = seen
             .live
             .live

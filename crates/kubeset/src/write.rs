@@ -12,6 +12,7 @@ use crate::drift::without;
 use crate::error::Error;
 use crate::item::Sighting;
 use crate::key::ObjectKey;
+use crate::leftovers::inherited;
 use crate::live::Live;
 use crate::marks::{Seal, unmarked};
 use crate::owner::Claim;
@@ -56,14 +57,33 @@ impl SetWorld<'_> {
         if let Some(uid) = uid {
             body["metadata"]["uid"] = uid.into();
         }
-        let written = self
-            .cluster
-            .calls
-            .apply(&wanted.item.resource, key, &body)
-            .await?;
+        if seen.is_some_and(|seen| seen.live.leftovers) {
+            self.take_over(key, &wanted.item.resource).await?;
+        }
+        let is_new = matches!(verdict, Verdict::New { .. });
+        let calls = &self.cluster.calls;
+        let applied = calls.apply(&wanted.item.resource, key, &body, is_new);
+        let written = applied.await?;
         let live = self.cluster.view.wrote(key, written.clone());
         self.inventory.lock().await.inventory.made(key, &live.uid);
         Ok(written)
+    }
+
+    /// Makes ours what client-side tools left: fields that they still own would stay for ever when
+    /// they leave the manifest.
+    async fn take_over(&self, key: &ObjectKey, resource: &Resource) -> Result<(), Error> {
+        let calls = &self.cluster.calls;
+        let Some(seen) = calls.look(resource, key).await? else {
+            return Ok(());
+        };
+        let metadata = seen.metadata;
+        let entries = metadata.managed_fields.unwrap_or_default();
+        if let Some(entries) = inherited(entries, &calls.manager) {
+            let revision = metadata.resource_version.unwrap_or_default();
+            let taken = calls.set_managers(resource, key, &entries, &revision);
+            taken.await?;
+        }
+        Ok(())
     }
 
     /// An object that we made and cannot see has lost its label; any other is a stranger.

@@ -11,7 +11,7 @@ use futures::stream::FuturesUnordered;
 use crate::change::{Change, ChangeSet, Word};
 use crate::interrupted::{Attempt, Failed, Interrupted};
 use crate::plan::{Action, Step};
-use crate::reason::{Reason, WhyKeep, WhyRefuse};
+use crate::reason::{WhyKeep, WhyRefuse};
 use crate::world::{Deletion, Failure, PlanOf, Reach, StepOf, World};
 
 /// How a plan is carried out.
@@ -148,7 +148,7 @@ impl<'r, 'a, W: World> Run<'r, 'a, W> {
         let key = step.key.clone();
         let change = match result {
             Ok(word) => {
-                let (reason, text) = why(&step.action);
+                let (reason, text) = step.action.why();
                 Change {
                     key,
                     word,
@@ -272,23 +272,6 @@ async fn perform<W: World>(world: &W, step: &StepOf<'_, W>) -> Result<Word, W::E
     }
 }
 
-/// The reason of an action, as a word and as a text.
-fn why<I, L, V>(action: &Action<'_, I, L, V>) -> (&'static str, Cow<'static, str>) {
-    let reason: &dyn Reason = match action {
-        Action::Create { why, .. } => why,
-        Action::Update { why, .. } => why,
-        Action::Adopt { .. } => return ("Adopted", Cow::Borrowed("it was nobody's")),
-        Action::Release { .. } => {
-            let text = "it is no longer wanted, and is to stay";
-            return ("Released", Cow::Borrowed(text));
-        }
-        Action::Delete { why, .. } => why,
-        Action::Keep(why) => why,
-        Action::Refuse(why) => why,
-    };
-    (reason.word(), Cow::Owned(reason.to_string()))
-}
-
 /// The change of a step that does nothing.
 fn left_alone<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Option<Change<K>> {
     let word = match &step.action {
@@ -304,7 +287,7 @@ fn left_alone<K: Clone, I, L, V>(step: &Step<'_, K, I, L, V>) -> Option<Change<K
         | Action::Delete { .. }
         | Action::Release { .. } => return None,
     };
-    let (reason, text) = why(&step.action);
+    let (reason, text) = step.action.why();
     Some(Change {
         key: step.key.clone(),
         word,

@@ -1,7 +1,9 @@
 //! What to do, in which order, and why.
 
+use std::borrow::Cow;
+
 use crate::desired::{Rank, Wanted};
-use crate::reason::{WhyCreate, WhyDelete, WhyKeep, WhyRefuse, WhyUpdate};
+use crate::reason::{Reason, WhyCreate, WhyDelete, WhyKeep, WhyRefuse, WhyUpdate};
 use crate::snapshot::Observed;
 use crate::world::Stage;
 
@@ -133,6 +135,23 @@ impl<I, L, V> Action<'_, I, L, V> {
             Self::Keep(_) => "keep",
             Self::Refuse(_) => "refuse",
         }
+    }
+
+    /// Why, as a CamelCase word from a closed list and as a text.
+    pub fn why(&self) -> (&'static str, Cow<'static, str>) {
+        let reason: &dyn Reason = match self {
+            Self::Create { why, .. } => why,
+            Self::Update { why, .. } => why,
+            Self::Adopt { .. } => return ("Adopted", Cow::Borrowed("it was nobody's")),
+            Self::Delete { why, .. } => why,
+            Self::Release { .. } => {
+                let text = "it is no longer wanted, and is to stay";
+                return ("Released", Cow::Borrowed(text));
+            }
+            Self::Keep(why) => why,
+            Self::Refuse(why) => why,
+        };
+        (reason.word(), Cow::Owned(reason.to_string()))
     }
 
     /// Whether it deletes.

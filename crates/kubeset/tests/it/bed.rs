@@ -36,7 +36,7 @@ impl Bed {
         Self::with(Client::new(view, "default"), name)
     }
 
-    fn with(client: Client, name: &str) -> Self {
+    pub(crate) fn with(client: Client, name: &str) -> Self {
         let settings = Settings {
             owner_key: OWNER_KEY.into(),
             inventory_namespace: "default".into(),

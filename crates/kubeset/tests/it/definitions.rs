@@ -90,3 +90,23 @@ async fn a_definition_that_holds_objects_of_others_waits_for_approval() {
     })
     .await;
 }
+
+/// Incident: whoever applies a definition and then its objects from elsewhere finds no such kind.
+#[tokio::test]
+async fn a_definition_alone_is_waited_for() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "crd-alone").await;
+        let group = "crd-alone.example.com";
+        let (set, policy) = (bed.set("a"), SetPolicy::default());
+        settle(&set, &definition(group), &policy).await;
+        let definitions = bed.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", None);
+        let made = definitions.get(&format!("foos.{group}")).await.unwrap();
+        let conditions = made.data["status"]["conditions"].as_array().unwrap();
+        let established = |condition: &&serde_json::Value| condition["type"] == "Established";
+        assert_eq!(
+            conditions.iter().find(established).unwrap()["status"],
+            "True"
+        );
+    })
+    .await;
+}

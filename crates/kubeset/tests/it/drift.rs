@@ -1,6 +1,7 @@
 //! What others do to our objects, seen without asking and taken back, or not.
 
 use evenkeel_kubeset::{Ignore, Set, SetPolicy};
+use evenkeel_kubesim::Cluster;
 use evenkeel_reconcile::{Drift, Policy, Word};
 use evenkeel_testkit::on_each_cluster;
 use jiff::SignedDuration;
@@ -247,4 +248,104 @@ async fn a_field_that_somebody_takes_again_and_again_is_left_for_a_while() {
         repaired(&set, &text, &policy).await;
     })
     .await;
+}
+
+/// Incident: karmada#3410, what a sidecar's manager sets is overwritten again and again.
+#[tokio::test]
+async fn whatever_a_trusted_manager_takes_stays_its_own() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "drift-manager").await;
+        let mut set = bed.set("a");
+        let policy = SetPolicy {
+            ignore: vec![Ignore::Manager("somebody".into())],
+            ..SetPolicy::default()
+        };
+        let text = bed.namespace() + &bed.map("m", "1");
+        settle(&set, &text, &policy).await;
+        edit(&bed, "m", json!({"data": {"value": "theirs"}})).await;
+        hears(&mut set).await;
+        let left = settle(&set, &text, &policy).await;
+        assert_eq!(
+            (left.changes().writes(), left.drift.len()),
+            (0, 0),
+            "{}",
+            why(&left)
+        );
+        let newer = text.replace("other: same", "other: new");
+        settle(&set, &newer, &policy).await;
+        let data = bed.maps().get("m").await.unwrap().data["data"].clone();
+        assert_eq!(data, json!({"value": "theirs", "other": "new"}));
+        let untrusting = SetPolicy::default();
+        let taken = settle(&set, &newer.replace("new", "newest"), &untrusting).await;
+        assert_eq!(taken.changes().writes(), 1);
+        let data = bed.maps().get("m").await.unwrap().data["data"].clone();
+        assert_eq!(data, json!({"value": "1", "other": "newest"}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn drift_stays_when_nobody_is_to_look() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "drift-off").await;
+        let mut set = bed.set("a");
+        let text = [bed.namespace(), bed.map("m", "1"), bed.map("gone", "1")].concat();
+        settle(&set, &text, &SetPolicy::default()).await;
+        edit(&bed, "m", json!({"data": {"value": "theirs"}})).await;
+        hears(&mut set).await;
+        bed.maps()
+            .delete("gone", &Default::default())
+            .await
+            .unwrap();
+        hears(&mut set).await;
+        let engine = Policy {
+            drift: Drift::Off,
+            ..Policy::default()
+        };
+        let off = SetPolicy {
+            engine,
+            ..SetPolicy::default()
+        };
+        let left = settle(&set, &text, &off).await;
+        assert_eq!(left.changes().writes(), 0, "{}", why(&left));
+        assert_eq!(told(&left)["ConfigMap m"], Word::Kept);
+        // A new version of the set is no drift, and is applied.
+        let newer = text.replace("other: same", "other: new");
+        settle(&set, &newer, &off).await;
+        assert_eq!(
+            bed.maps().get("m").await.unwrap().data["data"]["value"],
+            "1"
+        );
+        assert!(bed.maps().get_opt("gone").await.unwrap().is_some());
+    })
+    .await;
+}
+
+/// Incidents: argo-cd#24408 and argo-cd#2022, what is remembered is wrong until somebody says "hard
+/// refresh".
+#[tokio::test]
+async fn a_full_pass_sees_what_a_silent_watch_did_not_tell() {
+    let cluster = Cluster::new();
+    let view = cluster.view("sets");
+    let bed = Bed::seen_through(view.clone(), "drift-full");
+    let (set, policy) = (bed.set("a"), SetPolicy::default());
+    let text = bed.namespace() + &bed.map("m", "1");
+    settle(&set, &text, &policy).await;
+    view.drop_events(None, 1);
+    let other = Bed::seen_through(cluster.view("other"), "drift-full");
+    edit(&other, "m", json!({"data": {"value": "theirs"}})).await;
+    let blind = settle(&set, &text, &policy).await;
+    assert_eq!(blind.changes().writes(), 0, "{}", why(&blind));
+    let anew = SetPolicy {
+        anew: true,
+        ..policy
+    };
+    let full = settle(&set, &text, &anew).await;
+    assert_eq!(told(&full)["ConfigMap m"], Word::Updated, "{}", why(&full));
+    assert_eq!(
+        bed.maps().get("m").await.unwrap().data["data"]["value"],
+        "1"
+    );
+    let again = settle(&set, &text, &anew).await;
+    assert_eq!(again.changes().writes(), 0, "{}", why(&again));
 }

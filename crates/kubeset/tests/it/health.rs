@@ -35,3 +35,25 @@ async fn a_set_names_its_worst_object_and_why() {
     })
     .await;
 }
+
+/// What is suspended is not converged, and is watched over all the same.
+#[tokio::test]
+async fn health_is_told_without_a_pass() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "health-suspended").await;
+        let text = [bed.namespace(), bed.map("m", "1"), bed.map("gone", "1")].concat();
+        settle(&bed.set("a"), &text, &SetPolicy::default()).await;
+        bed.maps()
+            .delete("gone", &Default::default())
+            .await
+            .unwrap();
+        let health = bed.restarted().set("a").health().await.unwrap();
+        assert_eq!(short(health.worst().unwrap().0), "ConfigMap gone");
+        assert_eq!(health.current(), 2);
+        assert!(
+            bed.maps().get_opt("gone").await.unwrap().is_none(),
+            "nothing was done"
+        );
+    })
+    .await;
+}

@@ -1,8 +1,8 @@
 //! The record of what may exist, lost, broken and large.
 
 use evenkeel_kubeset::SetPolicy;
-use evenkeel_kubesim::Cluster;
-use evenkeel_kubesim::faults::Moment;
+use evenkeel_kubesim::faults::{Fault, Moment, Which};
+use evenkeel_kubesim::{Cluster, Verb};
 use evenkeel_reconcile::Word;
 use evenkeel_testkit::on_each_cluster;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -139,4 +139,36 @@ async fn a_crash_at_any_write_leaves_nothing_that_nobody_remembers() {
             );
         }
     }
+}
+
+/// Incidents: kpt#4250, argo-cd#18480: an inventory that was made anew while not everything could be
+/// seen does not count as whole, also not for the next process.
+#[tokio::test]
+async fn an_inventory_made_anew_with_gaps_is_made_anew_again() {
+    let cluster = Cluster::new();
+    let bed = Bed::seen_through(cluster.view("sets"), "inventory-gap");
+    let policy = SetPolicy::default();
+    let all = [bed.namespace(), bed.map("m", "1"), bed.deployment("d", 1)].concat();
+    settle(&bed.set("a"), &all, &policy).await;
+    let (maps, found) = chunks(&bed).await;
+    let name = found[0].metadata.name.clone().unwrap();
+    maps.delete(&name, &Default::default()).await.unwrap();
+    let blind = cluster.view("blind");
+    let deployments = Which::all().verbs(&[Verb::List]).of("apps", "deployments");
+    blind.fault(deployments, Fault::Forbid);
+    let blind = Bed::seen_through(blind, "inventory-gap");
+    let fewer = bed.namespace() + &bed.map("m", "2");
+    let seen = blind.set("a").converge(&read(&fewer), &policy).await;
+    assert_eq!(told(&seen)["ConfigMap m"], Word::Updated, "{}", why(&seen));
+    let (_, found) = chunks(&bed).await;
+    assert!(found[0].data.as_ref().unwrap().contains_key("pending"));
+    let pruned = settle(&bed.restarted().set("a"), &fewer, &policy).await;
+    assert_eq!(
+        told(&pruned)["Deployment d"],
+        Word::Deleted,
+        "{}",
+        why(&pruned)
+    );
+    let (_, found) = chunks(&bed).await;
+    assert!(!found[0].data.as_ref().unwrap().contains_key("pending"));
 }

@@ -4,6 +4,7 @@ mod apply;
 mod bed;
 mod children;
 mod definitions;
+mod diff;
 mod drift;
 mod health;
 mod incidents;
