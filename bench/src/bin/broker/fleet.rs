@@ -1,5 +1,6 @@
 //! Tenants, stacks and agents to measure with.
 
+use anyhow::Context as _;
 use evenkeel_bench::http::Connection;
 use serde_json::{Value, json};
 
@@ -85,6 +86,14 @@ impl Tenant {
             .api("PUT", &path, &self.key, &json!({ "status": "ACTIVE" }))
             .await?;
         Ok(agent)
+    }
+
+    /// The id of an object that the agent is to hold.
+    pub(crate) async fn newest(&mut self, agent: &Agent) -> anyhow::Result<String> {
+        let path = format!("/agents/{}/target-state", agent.id);
+        let state = self.wire.api("GET", &path, &agent.key, &json!({})).await?;
+        let objects = state.as_array().context("a list of objects")?;
+        Ok(id(objects.last().context("an object to hold")?))
     }
 
     /// An active agent that is registered with the owner of the stack and targeted by it.

@@ -1,11 +1,17 @@
 //! The broker: what asking costs, how many agents can wait, how fast a change reaches them all,
-//! and how many revisions a second it takes.
+//! how many revisions a second it takes, and whether any of that changes as history grows.
 //!
-//! `broker [--agents N] [--stacks N] [--url http://HOST:PORT --key ADMIN-KEY]`. Without an
-//! address it starts a broker of its own in another process; with one it measures whatever
-//! answers there, as long as it speaks the same API.
+//! ```text
+//! broker [--only polls,waiting,submits,growth] [--agents 10000] [--stacks 1000]
+//!        [--events 1000000] [--revisions 100000] [--url http://HOST:PORT --key ADMIN-KEY]
+//! ```
+//!
+//! Without an address it starts a broker of its own in another process; with one it measures
+//! whatever answers there, as long as it speaks the same API.
 
 mod fleet;
+mod growth;
+mod history;
 mod polls;
 mod server;
 mod submits;
@@ -16,8 +22,11 @@ use server::Server;
 /// What is measured.
 #[derive(Debug, Clone)]
 struct Options {
+    only: Option<String>,
     agents: usize,
     stacks: usize,
+    events: usize,
+    revisions: usize,
     elsewhere: Option<(String, String)>,
 }
 
@@ -30,11 +39,25 @@ impl Options {
         };
         let number = |name, usual| value(name).map_or(Ok(usual), |text| text.parse::<usize>());
         Ok(Self {
+            only: value("--only"),
             agents: number("--agents", 10_000)?,
             stacks: number("--stacks", 1_000)?,
+            events: number("--events", 1_000_000)?,
+            revisions: number("--revisions", 100_000)?,
             elsewhere: value("--url").zip(value("--key")),
         })
     }
+
+    fn wants(&self, part: &str) -> bool {
+        let named = |only: &String| only.split(',').any(|name| name == part);
+        self.only.as_ref().is_none_or(named)
+    }
+}
+
+/// Says what goes on, apart from the tables.
+#[expect(clippy::print_stderr, reason = "progress is for whoever watches")]
+fn progress(what: &str) {
+    eprintln!("... {what}");
 }
 
 fn main() -> anyhow::Result<()> {
@@ -46,9 +69,18 @@ fn main() -> anyhow::Result<()> {
     }
     let options = Options::read()?;
     runtime.block_on(async {
-        polls::measure(&options).await?.print();
-        waiting::measure(&options).await?.print();
-        submits::measure(&options).await?.print();
+        if options.wants("polls") {
+            polls::measure(&options).await?.print();
+        }
+        if options.wants("waiting") {
+            waiting::measure(&options).await?.print();
+        }
+        if options.wants("submits") {
+            submits::measure(&options).await?.print();
+        }
+        if options.wants("growth") {
+            growth::measure(&options).await?.print();
+        }
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use futures::future::try_join_all;
 use tokio::time::Instant;
 
 use crate::fleet::{Agent, Tenant};
-use crate::{Options, Server};
+use crate::{Options, Server, history, progress};
 
 const CONNECTIONS: usize = 8;
 const MEASURED: Duration = Duration::from_secs(3);
@@ -33,18 +33,41 @@ pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
         if wanted > options.stacks {
             break;
         }
+        progress(&format!("polls of an agent with {wanted} stacks"));
         while stacks < wanted {
             let stack = tenant.stack(stacks).await?;
             tenant.target(&agent, &stack).await?;
             stacks += 1;
         }
-        let (status, polls) = unchanged(&server, &agent).await?;
-        let health = rate(&server, "/healthz", &server.key, "").await?.1;
-        let share = format!("{:.2}", polls / health);
         let name = format!("target state, {wanted} stacks");
-        table.row([name, status.to_string(), grouped(polls as u64), share]);
+        row(&server, &agent, &name, &mut table).await?;
+    }
+    if options.events > 0 {
+        let object = tenant.newest(&agent).await?;
+        history::add_events(&server, &agent, &object, options.events).await?;
+        let events = grouped(options.events as u64);
+        row(
+            &server,
+            &agent,
+            &format!("the same, {events} old events"),
+            &mut table,
+        )
+        .await?;
     }
     Ok(table)
+}
+
+async fn row(server: &Server, agent: &Agent, name: &str, table: &mut Table) -> anyhow::Result<()> {
+    let (status, polls) = unchanged(server, agent).await?;
+    let health = rate(server, "/healthz", &server.key, "").await?.1;
+    let share = format!("{:.2}", polls / health);
+    table.row([
+        name.to_owned(),
+        status.to_string(),
+        grouped(polls as u64),
+        share,
+    ]);
+    Ok(())
 }
 
 async fn unchanged(server: &Server, agent: &Agent) -> anyhow::Result<(u16, f64)> {

@@ -58,6 +58,8 @@ pub(crate) async fn serve(url: &str) -> anyhow::Result<()> {
 pub(crate) struct Server {
     pub(crate) host: String,
     pub(crate) key: String,
+    /// Its database, if it is ours and on a file.
+    pub(crate) database: Option<String>,
     process: Option<Child>,
     _room: Option<tempfile::TempDir>,
 }
@@ -73,6 +75,7 @@ impl Server {
             return Ok(Self {
                 host,
                 key: key.clone(),
+                database: None,
                 process: None,
                 _room: None,
             });
@@ -99,6 +102,7 @@ impl Server {
         Ok(Self {
             host: host.to_owned(),
             key: key.to_owned(),
+            database: Some(url.to_owned()).filter(|url| url.starts_with("sqlite:")),
             process: Some(process),
             _room: None,
         })

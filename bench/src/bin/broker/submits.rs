@@ -7,7 +7,7 @@ use futures::future::try_join_all;
 use tokio::time::Instant;
 
 use crate::fleet::Tenant;
-use crate::{Options, Server};
+use crate::{Options, Server, progress};
 
 const MEASURED: usize = 2_000;
 
@@ -36,6 +36,7 @@ pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
 
 async fn rows(name: &str, server: &Server, table: &mut Table) -> anyhow::Result<()> {
     for writers in [1, 8] {
+        progress(&format!("{MEASURED} revisions, {name}, {writers} writers"));
         let begin = Instant::now();
         try_join_all((0..writers).map(|_| write(server, MEASURED / writers))).await?;
         let rate = per_second(MEASURED, begin.elapsed());

@@ -1,20 +1,22 @@
 //! How many agents can wait, what that takes, and how fast one change reaches all of them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use evenkeel_bench::http::Connection;
 use evenkeel_bench::{Table, grouped};
 use futures::{StreamExt, TryStreamExt, stream};
-use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::fleet::{Agent, Tenant};
-use crate::{Options, Server};
+use crate::{Options, Server, progress};
 
 /// How many agents are made at once.
 const MAKERS: usize = 32;
+/// How the broker's metrics say how many polls wait.
+const WAITING: &str = "evenkeel_broker_waiting_polls ";
+/// How many seconds all agents may take until they wait.
+const PATIENCE: usize = 120;
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// All agents wait; one revision is submitted; each notes when it has it in hand.
@@ -24,14 +26,11 @@ pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
     let stack = tenant.stack(0).await?;
     let agents = make_agents(&server, options.agents, &stack).await?;
     let before = server.resident();
-    let begun = Arc::new(Barrier::new(agents.len() + 1));
     let mut waiting = JoinSet::new();
     for agent in agents {
-        waiting.spawn(wait(server.host.clone(), agent, Arc::clone(&begun)));
+        waiting.spawn(wait(server.host.clone(), agent));
     }
-    begun.wait().await;
-    // The last requests are still on their way when their agents say that they wait.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    until_waiting(&server, options.agents).await?;
     let held = server.resident();
     // Making agents took long; a connection that was silent meanwhile may be gone.
     tenant.wire = Connection::open(&server.host).await?;
@@ -83,6 +82,7 @@ async fn make_agents(server: &Server, count: usize, stack: &str) -> anyhow::Resu
     let make = async |first: usize| -> anyhow::Result<Vec<Agent>> {
         let mut tenant = Tenant::new(server).await?;
         let mut agents = Vec::new();
+        progress(&format!("agents from {first} of {count}"));
         for number in first..(first + share).min(count) {
             let agent = tenant.agent_for(stack, number).await?;
             agents.push(agent);
@@ -97,8 +97,27 @@ async fn make_agents(server: &Server, count: usize, stack: &str) -> anyhow::Resu
     Ok(made.into_iter().flatten().collect())
 }
 
+/// Returns when as many polls wait as there are agents, if the broker tells; otherwise when they
+/// should.
+async fn until_waiting(server: &Server, agents: usize) -> anyhow::Result<()> {
+    let mut wire = Connection::open(&server.host).await?;
+    let request = wire.get("/metrics", &server.key, "");
+    for second in 0..PATIENCE {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let metrics = String::from_utf8(wire.ask(&request).await?.body)?;
+        let waiting = metrics.lines().find_map(|line| line.strip_prefix(WAITING));
+        match waiting.and_then(|number| number.trim().parse::<usize>().ok()) {
+            Some(number) if number >= agents => return Ok(()),
+            Some(number) => progress(&format!("{number} of {agents} agents wait")),
+            None if second > 10 => return Ok(()),
+            None => progress("this broker does not tell how many agents wait"),
+        }
+    }
+    anyhow::bail!("not all agents wait after {PATIENCE} s")
+}
+
 /// Polls once to learn the version, then waits for another; when it came.
-async fn wait(host: String, agent: Agent, begun: Arc<Barrier>) -> anyhow::Result<Instant> {
+async fn wait(host: String, agent: Agent) -> anyhow::Result<Instant> {
     let mut wire = Connection::open(&host).await?;
     let path = format!("/api/v1/agents/{}/target-state?bodies=false", agent.id);
     let known = wire
@@ -108,7 +127,6 @@ async fn wait(host: String, agent: Agent, begun: Arc<Barrier>) -> anyhow::Result
         .unwrap_or_default();
     let header = format!("if-none-match: {known}\r\n");
     let request = wire.get(&format!("{path}&wait=300s"), &agent.key, &header);
-    begun.wait().await;
     let answer = wire.ask(&request).await?;
     anyhow::ensure!(
         answer.status == 200,

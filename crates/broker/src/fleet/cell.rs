@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evenkeel_model::{Agent, AgentId, Assignment, Heartbeat, StackId};
 use jiff::Timestamp;
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 
 use super::TargetState;
@@ -89,12 +90,16 @@ impl AgentCell {
         self.lock().waiting_since
     }
 
-    /// Counts a poll that waits, until the answer is dropped.
-    pub(crate) fn wait_from(self: &Arc<Self>, now: Timestamp) -> Waiting {
+    /// Counts a poll that waits, here and in the gauge, until what is returned is dropped.
+    pub(crate) fn wait_from(self: &Arc<Self>, now: Timestamp, gauge: &Gauge) -> WaitingPoll {
         let mut inner = self.lock();
         inner.waiting += 1;
         inner.waiting_since.get_or_insert(now);
-        Waiting(Arc::clone(self))
+        gauge.inc();
+        WaitingPoll {
+            cell: Arc::clone(self),
+            gauge: gauge.clone(),
+        }
     }
 
     pub(super) fn set_agent(&self, agent: Agent) {
@@ -135,11 +140,15 @@ impl AgentCell {
 
 /// A poll that waits.
 #[derive(Debug)]
-pub(crate) struct Waiting(Arc<AgentCell>);
+pub(crate) struct WaitingPoll {
+    cell: Arc<AgentCell>,
+    gauge: Gauge,
+}
 
-impl Drop for Waiting {
+impl Drop for WaitingPoll {
     fn drop(&mut self) {
-        let mut inner = self.0.lock();
+        self.gauge.dec();
+        let mut inner = self.cell.lock();
         inner.waiting -= 1;
         if inner.waiting == 0 {
             inner.waiting_since = None;

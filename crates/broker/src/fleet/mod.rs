@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use evenkeel_model::{AgentId, ChangeNumber, GeneratorId};
 use tokio::sync::watch;
 
-pub(crate) use cell::AgentCell;
+pub(crate) use cell::{AgentCell, WaitingPoll};
 pub(crate) use follow::{follow, load};
 pub(crate) use keys::{KeyRing, KnownKey};
 pub(crate) use state::{Served, TargetState};

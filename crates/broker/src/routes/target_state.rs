@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use evenkeel_api::{DeploymentObject, INBOX};
 use evenkeel_model::{AgentId, Checksum};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -17,6 +17,7 @@ use crate::error::{ApiError, Result};
 use crate::extract::{Path, Query};
 use crate::fleet::TargetState;
 use crate::observe::Waited;
+use crate::server::{Holdable, Resumed};
 use crate::service::{Answer, Asked};
 
 /// Says whether the agent is to work, so that nothing to do can be told from being paused.
@@ -50,12 +51,16 @@ pub(crate) async fn target_state(
     caller: Caller,
     Path(id): Path<AgentId>,
     Query(query): Query<TargetStateQuery>,
+    resumed: Option<Extension<Resumed>>,
+    holdable: Option<Extension<Holdable>>,
     headers: HeaderMap,
 ) -> Result<Response> {
     let asked = Asked {
         known: known(&headers),
         wait: query.wait.as_deref().map(duration).transpose()?,
         bodies: query.bodies.unwrap_or(true),
+        resumed: resumed.map(|Extension(resumed)| resumed),
+        holdable: holdable.map(|Extension(holdable)| holdable),
     };
     let waits = asked.wait.is_some();
     // Thousands may wait here; what they no longer need goes first.

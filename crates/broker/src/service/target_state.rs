@@ -7,17 +7,19 @@ use std::time::Duration;
 use evenkeel_api::DeploymentObject;
 use evenkeel_model::{AgentId, Checksum};
 use futures::{StreamExt, TryStreamExt, stream};
+use tokio::time::Instant;
 
 use crate::app::Core;
 use crate::auth::Caller;
 use crate::error::{ApiError, Result};
 use crate::fleet::{AgentCell, Served, TargetState};
+use crate::server::{Holdable, Resumed, Wait};
 
 /// How many texts are read at once.
 const AT_ONCE: usize = 8;
 
 /// What a poll asks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub(crate) struct Asked {
     /// The versions that the agent has.
     pub(crate) known: Vec<String>,
@@ -25,6 +27,16 @@ pub(crate) struct Asked {
     pub(crate) wait: Option<Duration>,
     /// Whether texts are wanted.
     pub(crate) bodies: bool,
+    /// Until when it may wait, if it was put aside before.
+    pub(crate) resumed: Option<Resumed>,
+    /// What puts it aside while it waits, if it can be.
+    pub(crate) holdable: Option<Holdable>,
+}
+
+impl Asked {
+    fn knows(&self, state: &TargetState) -> bool {
+        self.known.contains(&state.version)
+    }
 }
 
 /// What a poll is answered.
@@ -41,43 +53,47 @@ impl Core {
         &self,
         caller: &Caller,
         id: AgentId,
-        asked: Asked,
+        mut asked: Asked,
     ) -> Result<Answer> {
         caller.agent(id)?;
         let cell = self
             .fleet
             .agent(id)
             .ok_or_else(|| ApiError::not_found("agent", id))?;
-        let is_known = |state: &TargetState| asked.known.contains(&state.version);
-        let mut state = cell.state();
-        if let Some(wait) = asked.wait.filter(|_| is_known(&state)) {
-            state = self.wait_for_change(&cell, &is_known, wait).await;
+        if asked.knows(&cell.state()) {
+            self.wait_for_change(&cell, &mut asked).await;
             self.still_open(caller)?;
         }
-        if is_known(&state) {
+        let state = cell.state();
+        if asked.knows(&state) {
             return Ok(Answer::Unchanged(state));
         }
         let objects = self.with_texts(&state.objects, asked.bodies).await?;
         Ok(Answer::Objects(state, objects))
     }
 
-    async fn wait_for_change(
-        &self,
-        cell: &Arc<AgentCell>,
-        is_known: &impl Fn(&TargetState) -> bool,
-        wait: Duration,
-    ) -> Arc<TargetState> {
-        let _waiting = cell.wait_from(self.clock.now());
-        self.metrics.waiting.inc();
-        let mut states = cell.watch();
-        let changed = states.wait_for(|state| !is_known(state));
-        tokio::select! {
-            _ = changed => {}
-            () = tokio::time::sleep(wait.min(self.config.limits.longest_wait())) => {}
-            () = self.stopping.cancelled() => {}
+    /// Waits as long as the poll may; does not return at all if the poll is put aside.
+    async fn wait_for_change(&self, cell: &Arc<AgentCell>, asked: &mut Asked) {
+        let now = Instant::now();
+        let longest = self.config.limits.longest_wait();
+        let until = match (asked.resumed, asked.wait) {
+            (Some(Resumed(until)), _) => until,
+            (None, Some(wait)) => now + wait.min(longest),
+            (None, None) => return,
+        };
+        if until <= now || self.stopping.is_cancelled() {
+            return;
         }
-        self.metrics.waiting.dec();
-        cell.state()
+        let mut wait = Wait {
+            states: cell.watch(),
+            known: asked.known.clone(),
+            until,
+            _counted: cell.wait_from(self.clock.now(), &self.metrics.waiting),
+        };
+        match asked.holdable.take() {
+            Some(holdable) => match holdable.hold(wait).await {},
+            None => wait.over(&self.stopping).await,
+        }
     }
 
     /// A key that was revoked while its bearer waited opens nothing any more.

@@ -6,6 +6,7 @@ mod control;
 mod drain;
 mod faults;
 mod first_start;
+mod hold;
 mod intake;
 mod openapi;
 mod replicas;

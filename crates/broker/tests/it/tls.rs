@@ -1,7 +1,7 @@
 //! TLS: the same broker behind a certificate.
 
 use evenkeel_broker::config::Tls;
-use evenkeel_client::Client;
+use evenkeel_client::{Client, Poll};
 
 use crate::world::{config, open, start};
 
@@ -26,6 +26,18 @@ async fn a_broker_with_a_certificate_speaks_tls_and_nothing_else() {
     let first = broker.first_key().unwrap().key.clone();
     let client = Client::with(http, &format!("https://localhost:{port}"), &first).unwrap();
     assert!(client.auth_pak().await.unwrap().admin);
+    let json = serde_json::json!({ "name": "edge", "cluster_name": "edge" });
+    let new = serde_json::from_value(json).unwrap();
+    let agent = client.agent_create(&new).await.unwrap();
+    let bearer = client.with_key(&agent.initial_pak);
+    let state = bearer.target_state(agent.agent.id, &Poll::default()).await;
+    let held = Poll {
+        known: Some(state.unwrap().unwrap().version),
+        wait: Some(std::time::Duration::from_millis(20)),
+        ..Poll::default()
+    };
+    let unchanged = bearer.target_state(agent.agent.id, &held).await;
+    assert_eq!(unchanged.unwrap(), None, "a poll waits behind TLS too");
     let plain = Client::new(&format!("http://127.0.0.1:{port}"), &first).unwrap();
     assert!(plain.auth_pak().await.is_err());
 }

@@ -1,33 +1,31 @@
 //! Connections: accepting them, with TLS or without, and letting them finish.
+//!
+//! Read [`connection`] (one connection), then [`hold`] (how thousands can wait) and [`replay`].
+
+mod connection;
+mod hold;
+mod replay;
 
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::ConnectInfo;
-use http::Request;
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt as _;
 
 use crate::config::Tls;
 use crate::run::StartError;
+use connection::Connection;
+
+pub(crate) use hold::{Holdable, Resumed, Wait};
 
 /// How long a caller may take to agree on TLS.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long a connection may be silent. Agents that poll every half or whole minute keep theirs.
-const SILENCE: Duration = Duration::from_secs(75);
 /// How long to wait when no more connections can be taken.
 const BREATH: Duration = Duration::from_millis(50);
 
@@ -86,46 +84,24 @@ impl Server {
     async fn connection(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         // Answers are small and wanted at once.
         let _ = stream.set_nodelay(true);
-        match &self.tls {
-            None => self.http(stream, peer).await,
-            // In a box, so that connections without TLS do not pay for its room.
-            Some(acceptor) => Box::pin(self.https(acceptor, stream, peer)).await,
-        }
-    }
-
-    async fn https(&self, acceptor: &TlsAcceptor, stream: TcpStream, peer: SocketAddr) {
-        match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
-            Ok(Ok(stream)) => self.http(stream, peer).await,
-            Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a caller"),
-            Err(_) => tracing::debug!(%peer, "a caller took too long to agree on TLS"),
-        }
-    }
-
-    async fn http<S>(&self, stream: S, peer: SocketAddr)
-    where
-        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        let router = self.router.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(peer));
-            router.clone().oneshot(request)
-        });
-        let mut builder = Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(SILENCE);
-        builder.http2().timer(TokioTimer::new());
-        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-        let ended = tokio::select! {
-            ended = connection.as_mut() => ended,
-            () = self.stopping.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
-            }
+        let connection = Connection {
+            router: self.router.clone(),
+            peer,
+            stopping: self.stopping.clone(),
         };
-        if let Err(error) = ended {
-            tracing::debug!(%error, %peer, "a connection broke");
+        match &self.tls {
+            None => connection.serve(stream).await,
+            // In a box, so that connections without TLS do not pay for its room.
+            Some(acceptor) => Box::pin(secure(connection, acceptor, stream)).await,
         }
+    }
+}
+
+async fn secure(connection: Connection, acceptor: &TlsAcceptor, stream: TcpStream) {
+    let peer = connection.peer;
+    match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => connection.serve(stream).await,
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS with a caller"),
+        Err(_) => tracing::debug!(%peer, "a caller took too long to agree on TLS"),
     }
 }
