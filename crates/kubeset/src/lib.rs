@@ -73,6 +73,7 @@
 //! # }).unwrap();
 //! ```
 
+mod ahead;
 mod ask;
 mod bells;
 mod calls;

@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use evenkeel_reconcile::Action;
 use evenkeel_reconcile::world::StepOf;
 use futures::StreamExt;
 use futures::stream;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use crate::ahead::{Ahead, Write};
 use crate::drift::without;
 use crate::error::Error;
 use crate::fields::fingerprint;
@@ -43,41 +43,19 @@ impl Verdict {
 impl SetWorld<'_> {
     /// Asks about all steps ahead that can be asked about now.
     pub(crate) async fn validate(&self, ahead: &[StepOf<'_, Self>]) -> Result<(), Error> {
-        let ahead: Vec<_> = ahead.iter().filter_map(write_of).collect();
-        let coming: BTreeSet<_> = ahead.iter().map(|write| write.key).collect();
-        let (now, waiting): (Vec<_>, Vec<_>) =
-            ahead.iter().partition(|write| self.can_ask(&coming, write));
-        self.await_definitions(&waiting, &coming).await?;
-        let unasked = |write: &&&Write<'_>| !self.attempt().verdicts.contains_key(write.key);
-        let asking = waiting
-            .iter()
-            .filter(|write| self.is_served_now(&coming, write));
-        let asks = now
-            .iter()
-            .chain(asking)
-            .filter(unasked)
-            .map(|write| async move {
-                (
-                    write.key,
-                    self.judge(write.key, write.item, write.seen).await,
-                )
-            });
+        let ahead = Ahead::of(ahead);
+        let open = self.unanswered(&ahead);
+        self.await_definitions(&open).await?;
+        let asks = open.into_iter().map(|write| async move {
+            let answer = self.judge(write.key, write.item, write.seen).await;
+            (write.key, answer)
+        });
         let asks: Vec<_> = asks.collect();
-        let answers: Vec<_> = stream::iter(asks)
-            .buffer_unordered(self.parallel().get())
+        let answers = stream::iter(asks).buffer_unordered(self.parallel().get());
+        let mut refused: Vec<_> = answers
+            .filter_map(async |(key, answer)| self.note(key, answer))
             .collect()
             .await;
-        let mut refused = Vec::new();
-        for (key, answer) in answers {
-            match answer {
-                Ok(verdict) => {
-                    self.attempt().verdicts.insert(key.clone(), verdict);
-                }
-                // It moved on since it was seen; its write will find out.
-                Err(error) if error.code() == Some(409) => {}
-                Err(error) => refused.push(error),
-            }
-        }
         refused.sort_by_key(ToString::to_string);
         match refused.is_empty() {
             true => Ok(()),
@@ -88,55 +66,37 @@ impl SetWorld<'_> {
         }
     }
 
-    /// Whether the kind and the namespace of an object exist already.
-    fn can_ask(&self, coming: &BTreeSet<&ObjectKey>, write: &Write<'_>) -> bool {
-        write.item.defined_by.is_none() && !self.waits_for_namespace(coming, write)
+    /// The writes that can be asked about and were not.
+    fn unanswered<'w, 'a>(&self, ahead: &'w Ahead<'a>) -> Vec<&'w Write<'a>> {
+        let verdicts = &mut self.attempt().verdicts;
+        let mut open = Vec::new();
+        for write in ahead.askable() {
+            if let Some(verdict) = foregone(write) {
+                verdicts.insert(write.key.clone(), verdict);
+            } else if !verdicts.contains_key(write.key) {
+                open.push(write);
+            }
+        }
+        open
     }
 
-    fn waits_for_namespace(&self, coming: &BTreeSet<&ObjectKey>, write: &Write<'_>) -> bool {
-        write.key.namespace.as_deref().is_some_and(|namespace| {
-            coming
-                .iter()
-                .any(|key| key.kind.is_namespace() && key.name == namespace)
-                && self.is_new_namespace(namespace)
-        })
+    /// Remembers an answer; returns it if it is no.
+    fn note(&self, key: &ObjectKey, answer: Result<Verdict, Error>) -> Option<Error> {
+        match answer {
+            Ok(verdict) => {
+                self.attempt().verdicts.insert(key.clone(), verdict);
+                None
+            }
+            // It moved on since it was seen; its write will find out.
+            Err(error) if error.code() == Some(409) => None,
+            Err(error) => Some(error),
+        }
     }
 
-    /// A namespace that the server says it would make.
-    fn is_new_namespace(&self, namespace: &str) -> bool {
-        let attempt = self.attempt();
-        let verdict = attempt
-            .verdicts
-            .iter()
-            .find(|(key, _)| key.kind.is_namespace() && key.name == namespace);
-        verdict.is_none_or(|(_, verdict)| matches!(verdict, Verdict::New { .. }))
-    }
-
-    fn is_served_now(&self, coming: &BTreeSet<&ObjectKey>, write: &Write<'_>) -> bool {
-        let definition_done = write
-            .item
-            .defined_by
-            .as_ref()
-            .is_none_or(|by| !coming.contains(by));
-        definition_done && !self.waits_for_namespace(coming, write)
-    }
-
-    /// Waits until the definitions that are done are served.
-    async fn await_definitions(
-        &self,
-        waiting: &[&Write<'_>],
-        coming: &BTreeSet<&ObjectKey>,
-    ) -> Result<(), Error> {
-        let done = waiting.iter().filter(|write| {
-            write
-                .item
-                .defined_by
-                .as_ref()
-                .is_some_and(|by| !coming.contains(by))
-        });
-        let unasked = done.filter(|write| !self.attempt().verdicts.contains_key(write.key));
+    /// Waits until what defines these is served.
+    async fn await_definitions(&self, writes: &[&Write<'_>]) -> Result<(), Error> {
         let mut served = BTreeSet::new();
-        for write in unasked {
+        for write in writes {
             if let Some(by) = &write.item.defined_by
                 && served.insert((by, &write.item.resource.version))
             {
@@ -282,31 +242,15 @@ impl SetWorld<'_> {
     }
 }
 
-/// A step that makes or changes something.
-struct Write<'a> {
-    key: &'a ObjectKey,
-    item: &'a Item,
-    seen: Option<&'a Sighting>,
-}
-
-fn write_of<'a>(step: &StepOf<'a, SetWorld<'_>>) -> Option<Write<'a>> {
-    let key = step.key;
-    match &step.action {
-        Action::Create { wanted, .. } => Some(Write {
-            key,
-            item: &wanted.item,
-            seen: None,
-        }),
-        Action::Update {
-            wanted, observed, ..
-        }
-        | Action::Adopt { wanted, observed } => Some(Write {
-            key,
-            item: &wanted.item,
-            seen: Some(&observed.live),
-        }),
-        Action::Delete { .. } | Action::Release { .. } | Action::Keep(_) | Action::Refuse(_) => {
-            None
-        }
-    }
+/// A repair is no news: the server took this very object before, and will make of it the same
+/// fields. Where others may have some of them, or nobody can name what was lost, it is asked.
+fn foregone(write: &Write<'_>) -> Option<Verdict> {
+    let seen = write.seen?;
+    let seal = seen.live.seal?;
+    let same = write.version == seal.content && seen.moved_from.is_none();
+    let plain = seen.drift.ignored.is_empty() && !seen.drift.unnamed && !seen.live.leftovers;
+    (same && plain).then(|| Verdict::Exists {
+        uid: seen.live.uid.to_string(),
+        fields: seal.fields,
+    })
 }

@@ -349,3 +349,29 @@ async fn a_full_pass_sees_what_a_silent_watch_did_not_tell() {
     let again = settle(&set, &text, &anew).await;
     assert_eq!(again.changes().writes(), 0, "{}", why(&again));
 }
+
+#[tokio::test]
+async fn a_repair_is_one_request() {
+    let cluster = Cluster::new();
+    let view = cluster.view("sets");
+    let bed = Bed::seen_through(view.clone(), "drift-cost");
+    let (mut set, policy) = (bed.set("a"), SetPolicy::default());
+    let text = bed.namespace() + &bed.map("m", "1");
+    settle(&set, &text, &policy).await;
+    let other = Bed::seen_through(cluster.view("other"), "drift-cost");
+    for theirs in [json!("theirs"), json!(null)] {
+        edit(&other, "m", json!({"data": {"value": theirs}})).await;
+        hears(&mut set).await;
+        view.reset_log();
+        repaired(&set, &text, &policy).await;
+        let log = view.reset_log();
+        assert_eq!((log.requests(), log.writes()), (1, 1));
+    }
+    let again = settle(&bed.restarted().set("a"), &text, &policy).await;
+    assert_eq!(
+        again.changes().writes(),
+        0,
+        "the seal is still right: {}",
+        why(&again)
+    );
+}
