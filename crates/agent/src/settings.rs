@@ -15,6 +15,8 @@ pub struct Settings {
     pub name: String,
     /// The namespace of the agent's own things. It is made if it does not exist.
     pub namespace: String,
+    /// The namespaces that the agent may work in, and in no other; all if none is named.
+    pub namespaces: Vec<String>,
     /// How long a question to the broker waits for news, and how often it is asked if it cannot
     /// wait.
     #[serde(with = "seconds")]
@@ -52,6 +54,7 @@ impl Default for Settings {
         Self {
             name: "evenkeel-agent".to_owned(),
             namespace: "evenkeel-system".to_owned(),
+            namespaces: Vec::new(),
             polling_interval: Duration::from_secs(30),
             health_interval: Duration::from_secs(30),
             resync_interval: Duration::from_secs(600),

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::agent::AgentCommand;
 use crate::exit::Exit;
 use crate::operator::OperatorNoun;
 use crate::remote::Asking;
-use crate::verb::agent::AgentNoun;
 use crate::verb::apply::Apply;
 use crate::verb::completion::Completion;
 use crate::verb::context::ContextNoun;
@@ -67,7 +67,7 @@ pub(crate) enum Command {
     Delete(Asking<Delete>),
     Events(Asking<Events>),
 
-    Agent(Asking<AgentNoun>),
+    Agent(AgentCommand),
     Generator(Asking<GeneratorNoun>),
     Target(Asking<TargetNoun>),
 

@@ -9,6 +9,7 @@
 //! [`remote`], shows what [`noun`] declares, and speaks through [`output`]. The library crates do
 //! the work.
 
+mod agent;
 mod args;
 mod broker;
 mod data_dir;
@@ -74,7 +75,7 @@ async fn run_async(command: Command) -> anyhow::Result<Exit> {
         Command::Rollback(asking) => asking.run().await,
         Command::Delete(asking) => asking.run().await,
         Command::Events(asking) => asking.run().await,
-        Command::Agent(asking) => asking.run().await,
+        Command::Agent(agent) => agent.run().await,
         Command::Generator(asking) => asking.run().await,
         Command::Target(asking) => asking.run().await,
         Command::Doctor(doctor) => doctor.run().await,

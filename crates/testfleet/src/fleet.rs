@@ -96,6 +96,7 @@ impl Fleet {
         let key = Key {
             id: created.agent.id,
             client: self.admin.with_key(&created.initial_pak),
+            text: created.initial_pak.clone(),
             admin: self.admin.clone(),
         };
         key.set_status(AgentStatus::Active).await;

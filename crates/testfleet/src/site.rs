@@ -25,6 +25,7 @@ use crate::wait::until;
 #[derive(Debug, Clone)]
 pub(crate) struct Key {
     pub(crate) id: AgentId,
+    pub(crate) text: String,
     pub(crate) client: Client,
     pub(crate) admin: Client,
 }
@@ -83,6 +84,11 @@ impl Site {
     /// Which agent.
     pub fn id(&self) -> AgentId {
         self.key.id
+    }
+
+    /// The agent's key.
+    pub fn key(&self) -> &str {
+        &self.key.text
     }
 
     /// The broker, as the agent reaches it.

@@ -11,7 +11,7 @@ use super::apply::unless_there;
 use super::ask::may_go_on;
 use crate::exit::Exit;
 use crate::noun::agent::AgentRow;
-use crate::remote::{Session, Verb};
+use crate::remote::Session;
 
 /// What can be done to an agent.
 #[derive(Debug, Subcommand)]
@@ -177,19 +177,6 @@ impl AgentVerb {
             Self::RotateKey(one) => rotate_key(session, one).await?,
         }
         Ok(Exit::Done)
-    }
-}
-
-/// The agents, by themselves, until `evenkeel agent` also runs one.
-#[derive(Debug, Args)]
-pub(crate) struct AgentNoun {
-    #[command(subcommand)]
-    verb: AgentVerb,
-}
-
-impl Verb for AgentNoun {
-    async fn run(self, session: &Session) -> anyhow::Result<Exit> {
-        self.verb.run(session).await
     }
 }
 

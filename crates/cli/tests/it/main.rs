@@ -1,5 +1,6 @@
 //! The `evenkeel` command, run as a person runs it.
 
+mod agent_run;
 mod broker;
 mod operator;
 mod running;

@@ -97,3 +97,16 @@ pub(crate) async fn request_as(
         serde_json::from_slice(&body.to_bytes()).unwrap_or_default(),
     )
 }
+
+/// Asks for a page that is text.
+pub(crate) async fn plain(url: String) -> (u16, String) {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let response = client
+        .get(url.parse().expect("a URL"))
+        .await
+        .expect("an answer");
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.expect("a body");
+    let text = String::from_utf8(body.to_bytes().to_vec());
+    (status, text.expect("text"))
+}
