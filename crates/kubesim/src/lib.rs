@@ -21,6 +21,7 @@ pub mod ambient;
 mod body;
 mod builder;
 pub mod builtin;
+mod cel;
 mod cluster;
 pub mod crd;
 mod discovery;

@@ -84,6 +84,41 @@ impl Quantity {
         self.nanos == 0
     }
 
+    /// A count.
+    pub(crate) fn whole_number(count: i64) -> Self {
+        Self {
+            nanos: i128::from(count) * NANOS,
+            family: Family::Decimal,
+        }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let nanos = self.nanos.saturating_add(other.nanos);
+        Self { nanos, ..self }
+    }
+
+    pub(crate) fn minus(self, other: Self) -> Self {
+        let nanos = self.nanos.saturating_sub(other.nanos);
+        Self { nanos, ..self }
+    }
+
+    /// -1, 0 or 1.
+    pub(crate) fn sign(self) -> i64 {
+        i64::from(self.nanos > 0) - i64::from(self.nanos < 0)
+    }
+
+    /// The amount as a whole number, if it is one.
+    pub(crate) fn whole(self) -> Option<i64> {
+        let whole = i64::try_from(self.nanos / NANOS).ok();
+        whole.filter(|_| self.is_whole())
+    }
+
+    /// The amount, as near as a number can be.
+    #[expect(clippy::cast_precision_loss, reason = "it is an approximation")]
+    pub(crate) fn approximate(self) -> f64 {
+        self.nanos as f64 / NANOS as f64
+    }
+
     /// Whether the amount is a whole number.
     pub(crate) fn is_whole(self) -> bool {
         self.nanos % NANOS == 0

@@ -5,14 +5,17 @@
 //! ```
 //!
 //! `schema` reads an OpenAPI schema into the shared model, `structure` holds the rules that such
-//! a schema must keep, `status` keeps the conditions and accepted names. Rules in CEL are kept
-//! in [`crate::schema::Limits::rules`], but not evaluated yet.
+//! a schema must keep, `status` keeps the conditions and accepted names. `rule_checks` compiles
+//! the rules in CEL, `rules` holds objects to them.
 
 mod definition;
+mod field_path;
 mod openapi;
 #[cfg(test)]
 mod recorded;
 mod resource;
+mod rule_checks;
+mod rules;
 mod schema;
 mod status;
 mod structure;

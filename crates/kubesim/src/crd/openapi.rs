@@ -1,6 +1,7 @@
 //! The rules of OpenAPI schemas in CRDs that are not about structure: types that exist, list and
 //! map types that fit, keywords that are not allowed.
 
+use super::rule_checks;
 use crate::builtin::{At, Faults};
 use crate::field_error::FieldError;
 
@@ -38,7 +39,7 @@ pub(super) fn check(node: &At<'_>, is_root: bool, faults: &mut Faults) {
     }
     check_map_type(node, faults);
     check_list_type(node, faults);
-    check_rules(&node.field("x-kubernetes-validations"), faults);
+    rule_checks::check_form(node, faults);
 }
 
 fn check_keywords(node: &At<'_>, faults: &mut Faults) {
@@ -177,17 +178,5 @@ fn check_key(items: &At<'_>, keys: &At<'_>, key: &str, faults: &mut Faults) {
     if property["nullable"] == true {
         let words = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
         faults.add(FieldError::forbidden(&path.child("nullable"), words));
-    }
-}
-
-fn check_rules(rules: &At<'_>, faults: &mut Faults) {
-    for rule in rules.items() {
-        if rule.field("rule").text().trim().is_empty() {
-            faults.add(rule.field("rule").required("rule is not specified"));
-        }
-        let message = rule.field("message");
-        if message.text().trim().contains(['\n', '\r']) {
-            faults.add(message.invalid("must not contain line breaks"));
-        }
     }
 }

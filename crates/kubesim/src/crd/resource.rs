@@ -1,12 +1,13 @@
 //! How objects of a custom resource are prepared and judged.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
+use super::rules::Rules;
 use super::{Definition, Scale, Version};
 use crate::builtin::{keep_identity, metadata, names, set_generation, validate_change};
-use crate::field_error::{FieldError, Path, go_text};
+use crate::field_error::{ErrorKind, FieldError, Path, go_text};
 use crate::schema::{Schema, Shape};
 use crate::strategy::{Part, Strategy, Surroundings};
 use crate::structural;
@@ -16,6 +17,8 @@ pub(super) struct CustomResource {
     namespaced: bool,
     status: bool,
     scale: Option<Scale>,
+    /// Made when the first object comes.
+    rules: OnceLock<Option<Rules>>,
 }
 
 impl CustomResource {
@@ -25,7 +28,26 @@ impl CustomResource {
             namespaced: definition.namespaced,
             status: version.status,
             scale: version.scale.clone(),
+            rules: OnceLock::new(),
         }
+    }
+
+    fn rules(&self) -> Option<&Rules> {
+        let rules = self.rules.get_or_init(|| Rules::of(&self.schema, true));
+        rules.as_ref()
+    }
+
+    /// What an object does against the rules in CEL, which are asked only of objects that are
+    /// otherwise of the right form.
+    fn check_rules(&self, new: &Value, old: Option<&Value>, errors: &mut Vec<FieldError>) {
+        let Some(rules) = self.rules() else { return };
+        if errors.iter().any(is_of_wrong_form) {
+            let words = "some validation rules were not checked because the object was invalid; \
+                         correct the existing errors to complete validation";
+            errors.push(FieldError::invalid(&Path::root(), Value::Null, words));
+            return;
+        }
+        errors.extend(rules.check(new, old).errors);
     }
 
     fn check_schema(&self, part: Part, object: &Value) -> Vec<FieldError> {
@@ -88,14 +110,28 @@ impl Strategy for CustomResource {
         let rule = names::subdomain_name;
         let mut errors = metadata::validate(&object["metadata"], self.namespaced, rule, &path);
         errors.extend(self.check_schema(Part::Main, object));
+        self.check_rules(object, None, &mut errors);
         errors
     }
 
     fn validate_update(&self, part: Part, new: &Value, old: &Value) -> Vec<FieldError> {
         let mut errors = validate_change(new, old, self.namespaced);
         errors.extend(self.check_schema(part, new));
+        self.check_rules(new, Some(old), &mut errors);
         errors
     }
+
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        let rules = old.and_then(|old| Some((self.rules()?, old)));
+        let broken = rules.map(|(rules, old)| rules.check(new, Some(old)));
+        let tolerated = broken.into_iter().flat_map(|broken| broken.tolerated);
+        tolerated.map(|fault| fault.to_string()).collect()
+    }
+}
+
+fn is_of_wrong_form(error: &FieldError) -> bool {
+    use ErrorKind::{Required, TooLong, TooMany, TypeInvalid};
+    matches!(error.kind, Required | TooLong | TooMany | TypeInvalid)
 }
 
 fn field_schema(schema: &Schema, name: &str) -> Option<Arc<Schema>> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{openapi, schema, structure};
+use super::{openapi, rule_checks, schema, structure};
 use crate::builtin::{At, Faults, names};
 use crate::field_error::{FieldError, Path};
 use crate::schema::Schema;
@@ -250,6 +250,9 @@ fn check_schema(schema: &At<'_>, faults: &mut Faults) {
         check_defaults(schema, faults);
     }
     openapi::check(schema, true, faults);
+    if faults.0.len() == before {
+        rule_checks::check_expressions(schema, faults);
+    }
 }
 
 /// A default must itself fit the schema it belongs to.

@@ -55,6 +55,7 @@ places! {
     "gadget" "/apis/example.com/v1/gadgets" "example.com/v1" "Gadget"
     "loose" "/apis/example.com/v1/namespaces/{{ns}}/looses" "example.com/v1" "Loose"
     "budget" "/apis/example.com/v1/namespaces/{{ns}}/budgets" "example.com/v1" "Budget"
+    "ruled" "/apis/example.com/v1/namespaces/{{ns}}/ruleds" "example.com/v1" "Ruled"
     "own" "/apis/{{ns}}.example.com/v1/namespaces/{{ns}}/things" "{{ns}}.example.com/v1" "Thing"
 }
 
