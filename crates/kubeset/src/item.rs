@@ -67,10 +67,14 @@ pub(crate) async fn resolve(
     let mut wanted = Vec::with_capacity(manifests.objects.len());
     for manifest in &manifests.objects {
         let (resource, defined_by) = find(cluster, &defined, manifest).await?;
-        let namespace = resource
-            .namespaced
-            .then(|| manifest.namespace.as_deref().unwrap_or(default_namespace));
-        let key = resource.key(namespace, &manifest.name);
+        let namespace = resource.namespaced.then(|| {
+            manifest
+                .id
+                .namespace
+                .as_deref()
+                .unwrap_or(default_namespace)
+        });
+        let key = resource.key(namespace, &manifest.id.name);
         within_reach(cluster, whose, &key)?;
         let mut object = manifest.object.clone();
         place(&mut object, namespace);
@@ -128,20 +132,18 @@ async fn find(
     manifest: &Manifest,
 ) -> Result<(Resource, Option<ObjectKey>), Error> {
     let known = cluster.kinds().await?;
-    if let Some(resource) = known.find(&manifest.kind, Some(&manifest.version)) {
+    let (kind, version) = (manifest.kind(), manifest.id.version.as_str());
+    if let Some(resource) = known.find(&kind, Some(version)) {
         return Ok((resource.clone(), None));
     }
-    if let Some((resource, by)) = defined.get(&(manifest.kind.clone(), manifest.version.clone())) {
+    if let Some((resource, by)) = defined.get(&(kind.clone(), version.to_owned())) {
         return Ok((resource.clone(), Some(by.clone())));
     }
-    match cluster
-        .find(&manifest.kind, Some(&manifest.version))
-        .await?
-    {
+    match cluster.find(&kind, Some(version)).await? {
         Some(resource) => Ok((resource, None)),
         None => Err(Error::UnknownKind {
-            kind: manifest.kind.clone(),
-            api_version: manifest.api_version(),
+            kind,
+            api_version: manifest.id.api_version(),
         }),
     }
 }
@@ -150,7 +152,7 @@ async fn find(
 fn definitions(manifests: &[Manifest]) -> Defined {
     let definitions = manifests
         .iter()
-        .filter(|manifest| manifest.kind.is_definition());
+        .filter(|manifest| manifest.kind().is_definition());
     definitions.flat_map(defined_by).collect()
 }
 
@@ -158,7 +160,7 @@ fn defined_by(definition: &Manifest) -> Vec<((GroupKind, String), (Resource, Obj
     let spec = &definition.object["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let kind = GroupKind::new(text(&spec["group"]), text(&spec["names"]["kind"]));
-    let by = ObjectKey::new(definition.kind.clone(), None, definition.name.clone());
+    let by = ObjectKey::new(definition.kind(), None, &definition.id.name);
     let versions = spec["versions"].as_array().into_iter().flatten();
     let served = versions.filter(|version| version["served"].as_bool().unwrap_or(false));
     served

@@ -110,7 +110,7 @@ pub use cluster::{Cluster, Settings};
 pub use diff::{Diff, Fate, ObjectDiff};
 pub use drift::{DriftRecord, Fight, Ignore};
 pub use error::Error;
-pub use evenkeel_manifest::{ManifestError, Place};
+pub use evenkeel_manifest::{Identity, ManifestError, Place};
 pub use fields::LostField;
 pub use health::{Health, SetHealth};
 pub use key::{GroupKind, ObjectKey};

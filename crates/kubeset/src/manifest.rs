@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Display};
 
-use evenkeel_manifest::{Document, Limits, ManifestError, Place};
+use evenkeel_manifest::{Document, Identity, Limits, ManifestError, Place};
 use serde_json::Value;
 
 use crate::key::GroupKind;
@@ -16,37 +16,24 @@ use crate::key::GroupKind;
 pub struct Manifest {
     /// Where it stands in the text.
     pub place: Place,
-    /// Its kind.
-    pub kind: GroupKind,
-    /// The version that it is written in.
-    pub version: String,
-    /// Its namespace, if it names one.
-    pub namespace: Option<String>,
-    /// Its name.
-    pub name: String,
+    /// What it is called.
+    pub id: Identity,
     /// The whole object.
     pub object: Value,
 }
 
 impl Manifest {
-    /// `apiVersion` as it was written.
-    pub fn api_version(&self) -> String {
-        match self.kind.group.as_str() {
-            "" => self.version.clone(),
-            group => format!("{group}/{}", self.version),
-        }
+    /// Its kind, whatever the version that it is written in.
+    pub fn kind(&self) -> GroupKind {
+        GroupKind::new(&self.id.group, &self.id.kind)
     }
 }
 
 impl From<Document> for Manifest {
     fn from(document: Document) -> Self {
-        let id = document.id;
         Self {
             place: document.place,
-            kind: GroupKind::new(id.group, id.kind),
-            version: id.version,
-            namespace: id.namespace,
-            name: id.name,
+            id: document.id,
             object: Value::Object(document.object),
         }
     }
@@ -156,7 +143,7 @@ mod tests {
             .unwrap()
             .objects
             .into_iter()
-            .map(|manifest| manifest.name)
+            .map(|manifest| manifest.id.name)
             .collect();
         assert_eq!(names, ["a", "b"]);
     }

@@ -268,3 +268,164 @@ async fn a_broken_group_does_not_stop_the_rest() {
         .unwrap();
     assert_eq!(told(&made)["ConfigMap m"], Word::Created);
 }
+
+/// Incident: addon-controller#1347, a hash that changed with an upgrade made everything go and come
+/// back. Fleet#1650 likewise.
+#[tokio::test]
+async fn a_seal_that_says_nothing_to_us_is_renewed_in_place() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "foreign-seal").await;
+        let policy = SetPolicy::default();
+        let text = bed.namespace() + &bed.map("m", "1");
+        settle(&bed.set("a"), &text, &policy).await;
+        let uid = bed.maps().get("m").await.unwrap().metadata.uid;
+        let sealed = json!({"metadata": {"annotations": {"evenkeel.io/applied": "sha3:another"}}});
+        bed.maps()
+            .patch("m", &PatchParams::default(), &Patch::Merge(sealed))
+            .await
+            .unwrap();
+        let set = bed.restarted().set("a");
+        let renewed = settle(&set, &text, &policy).await;
+        assert_eq!(
+            told(&renewed)["ConfigMap m"],
+            Word::Updated,
+            "{}",
+            why(&renewed)
+        );
+        assert_eq!(bed.maps().get("m").await.unwrap().metadata.uid, uid);
+        let again = settle(&set, &text, &policy).await;
+        assert_eq!(again.changes().writes(), 0, "{}", why(&again));
+    })
+    .await;
+}
+
+/// Incidents: kluctl#159 and kubernetes#108161, a label is taken for ownership. Controllers copy
+/// labels to what they make, and people copy whole objects.
+#[tokio::test]
+async fn a_copied_label_makes_nothing_ours() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "copied-label").await;
+        let (set, policy) = (bed.set("a"), SetPolicy::default());
+        settle(&set, &bed.namespace(), &policy).await;
+        let copy = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "copy", "labels": {crate::bed::OWNER_KEY: "copied-label-a"}}});
+        bed.maps()
+            .create(&PostParams::default(), &object(copy))
+            .await
+            .unwrap();
+        for set in [set, bed.restarted().set("a")] {
+            let text = bed.namespace() + &bed.map("m", "1");
+            let passed = settle(&set, &text, &policy).await;
+            assert_ne!(told(&passed).get("ConfigMap copy"), Some(&Word::Deleted));
+        }
+        assert!(bed.maps().get_opt("copy").await.unwrap().is_some());
+    })
+    .await;
+}
+
+/// Incidents: brokkr T-0203 and argo-cd#14090, an object that could not be understood was skipped,
+/// and then pruned for being absent.
+#[tokio::test]
+async fn a_set_with_an_unknown_kind_prunes_nothing() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "unknown-prune").await;
+        let (set, policy) = (bed.set("a"), SetPolicy::default());
+        settle(&set, &(bed.namespace() + &bed.map("m", "1")), &policy).await;
+        let unknown = "---\napiVersion: example.com/v1\nkind: Foo\nmetadata: {name: x}\n";
+        let failed = set
+            .converge(&read(&(bed.namespace() + unknown)), &policy)
+            .await;
+        assert!(failed.result.is_err());
+        assert!(bed.maps().get_opt("m").await.unwrap().is_some());
+    })
+    .await;
+}
+
+/// Incident: ocm#632, an edit that follows at once is not seen, and what it removes stays for ever.
+#[tokio::test]
+async fn an_edit_that_follows_at_once_prunes_what_the_watch_has_not_told() {
+    let view = Cluster::new().view("sets");
+    let bed = Bed::seen_through(view.clone(), "quick-edit");
+    let (set, policy) = (bed.set("a"), SetPolicy::default());
+    settle(&set, &bed.namespace(), &policy).await;
+    view.hold_events();
+    settle(
+        &set,
+        &[bed.namespace(), bed.map("m1", "1"), bed.map("m2", "1")].concat(),
+        &policy,
+    )
+    .await;
+    let fewer = settle(&set, &(bed.namespace() + &bed.map("m1", "1")), &policy).await;
+    assert_eq!(
+        told(&fewer)["ConfigMap m2"],
+        Word::Deleted,
+        "{}",
+        why(&fewer)
+    );
+    view.release_events();
+    let again = settle(&set, &(bed.namespace() + &bed.map("m1", "1")), &policy).await;
+    assert_eq!(again.changes().writes(), 0, "{}", why(&again));
+}
+
+/// Incidents: fleet#5368 and fleet#4999, a null or an empty value is a difference for ever.
+#[tokio::test]
+async fn a_null_and_an_empty_value_are_no_drift() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "null-drift").await;
+        let policy = SetPolicy::default();
+        let odd = bed.map("m", "").replace("other: same", "other: null")
+            + &bed.deployment("d", 1).replace(
+                "replicas: 1",
+                "replicas: 1\n  minReadySeconds: null\n  strategy: {}",
+            );
+        let text = bed.namespace() + &odd;
+        settle(&bed.set("a"), &text, &policy).await;
+        let set = bed.restarted().set("a");
+        for _ in 0..2 {
+            let again = settle(&set, &text, &policy).await;
+            assert_eq!(
+                (again.changes().writes(), again.drift.len()),
+                (0, 0),
+                "{}",
+                why(&again)
+            );
+        }
+    })
+    .await;
+}
+
+/// Incident: argo-cd#15058, two replicas work on one thing. Whoever writes the inventory second
+/// notices, reads it again, and nothing is lost.
+#[tokio::test]
+async fn two_processes_with_one_set_lose_nothing() {
+    on_each_cluster(async |cluster| {
+        let (one, two) = (
+            Bed::on(cluster, "two-at-once").await,
+            Bed::on(cluster, "two-at-once").await,
+        );
+        let policy = SetPolicy::default();
+        settle(&one.set("n"), &one.namespace(), &policy).await;
+        let (first, second) = (one.set("a"), two.set("a"));
+        let text = read(&[one.map("m1", "1"), one.map("m2", "1")].concat());
+        let _ = tokio::join!(
+            first.converge(&text, &policy),
+            second.converge(&text, &policy)
+        );
+        for set in [&first, &second] {
+            for _ in 0..3 {
+                let _ = set.converge(&text, &policy).await;
+            }
+            let last = set.converge(&text, &policy).await;
+            assert!(last.is_settled(), "{}", why(&last));
+            assert_eq!(last.changes().writes(), 0, "{}", why(&last));
+        }
+        let pruned = settle(&one.restarted().set("a"), &one.map("m1", "1"), &policy).await;
+        assert_eq!(
+            told(&pruned)["ConfigMap m2"],
+            Word::Deleted,
+            "{}",
+            why(&pruned)
+        );
+    })
+    .await;
+}
