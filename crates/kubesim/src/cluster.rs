@@ -13,6 +13,7 @@ use crate::builder::ClusterBuilder;
 use crate::discovery;
 use crate::faults::{Backend, Sight, View};
 use crate::lifecycle::Housekeeping;
+use crate::openapi;
 use crate::registry::Registry;
 use crate::reply::Reply;
 use crate::request::{Accept, ApiRequest, Encoding, Form, Route};
@@ -197,6 +198,11 @@ impl Cluster {
                 found
             }
             Route::Resource(path) => return verbs::answer(self, sight, request, path, accept),
+            Route::OpenApi => return Ok(Reply::listing(&openapi::index(self))),
+            Route::OpenApiDocument { group, version } => {
+                let document = openapi::document(self, group, version);
+                return Ok(document.map_or_else(Reply::page_not_found, Reply::json));
+            }
             Route::Unknown => None,
         };
         Ok(found.map_or_else(Reply::page_not_found, |found| Reply::ok(&found)))

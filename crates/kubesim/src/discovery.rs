@@ -55,7 +55,17 @@ pub(crate) fn index(registry: &Registry) -> Value {
                 .map(|version| format!("/apis/{}/{}", group.name, version.name)),
         );
     }
-    paths.extend(["/healthz", "/livez", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(
+        [
+            "/healthz",
+            "/livez",
+            "/openapi/v3",
+            "/openapi/v3/",
+            "/readyz",
+            "/version",
+        ]
+        .map(str::to_owned),
+    );
     json!({"paths": paths})
 }
 

@@ -30,6 +30,7 @@ pub mod field_error;
 mod lifecycle;
 pub mod merge;
 mod meta;
+mod openapi;
 pub mod patch;
 mod protobuf;
 mod quantity;

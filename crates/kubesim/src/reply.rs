@@ -22,6 +22,7 @@ enum Content {
     /// JSON, written already; turned into YAML when the client wants that.
     Json(Bytes),
     Text(&'static str),
+    Listing(Bytes),
     Stream(Body),
 }
 
@@ -37,6 +38,25 @@ impl Reply {
         Self {
             code,
             content: Content::Json(json.into()),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// JSON that is written already.
+    pub(crate) fn json(text: String) -> Self {
+        Self {
+            code: 200,
+            content: Content::Json(text.into()),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// JSON that a real server takes for plain text.
+    pub(crate) fn listing(content: &impl Serialize) -> Self {
+        let json = serde_json::to_vec(content).unwrap_or_default();
+        Self {
+            code: 200,
+            content: Content::Listing(json.into()),
             warnings: Vec::new(),
         }
     }
@@ -76,6 +96,7 @@ impl Reply {
         let (media_type, body) = match self.content {
             Content::Json(json) => encode(json, accept),
             Content::Text(text) => ("text/plain; charset=utf-8", Body::from(text.as_bytes())),
+            Content::Listing(json) => ("text/plain; charset=utf-8", json.into()),
             Content::Stream(body) => ("application/json", body),
         };
         let mut response = Response::new(body);

@@ -21,6 +21,10 @@ pub(crate) enum Route {
     Group(String),
     /// `/api/v1` and `/apis/{group}/{version}`
     Resources { group: String, version: String },
+    /// `/openapi/v3`
+    OpenApi,
+    /// `/openapi/v3/api/v1` and `/openapi/v3/apis/{group}/{version}`
+    OpenApiDocument { group: String, version: String },
     /// Objects.
     Resource(ResourcePath),
     /// Nothing that is known.
@@ -59,7 +63,17 @@ impl Route {
             ["apis", group] => Self::Group((*group).to_owned()),
             ["apis", group, version] => Self::resources(group, version),
             ["apis", group, version, rest @ ..] => Self::objects(group, version, rest),
+            ["openapi", "v3"] => Self::OpenApi,
+            ["openapi", "v3", "api", version] => Self::document("", version),
+            ["openapi", "v3", "apis", group, version] => Self::document(group, version),
             _ => Self::Unknown,
+        }
+    }
+
+    fn document(group: &str, version: &str) -> Self {
+        Self::OpenApiDocument {
+            group: group.to_owned(),
+            version: version.to_owned(),
         }
     }
 

@@ -206,9 +206,13 @@ impl Call<'_> {
 }
 
 fn unserved(subresource: &str) -> ApiError {
-    ApiError::new(
-        501,
-        "NotImplemented",
-        format!("the simulator does not serve {subresource:?}"),
-    )
+    let message = match subresource {
+        "attach" | "exec" | "log" | "portforward" | "proxy" => {
+            format!(
+                "no containers run in a simulated cluster: there is nothing behind {subresource:?}"
+            )
+        }
+        other => format!("the simulator does not serve {other:?}"),
+    };
+    ApiError::new(501, "NotImplemented", message)
 }
