@@ -26,7 +26,7 @@ pub use database::Database;
 pub use error::{Error, Result};
 pub use feed::{Changes, Since};
 pub use noun::agents::{AgentFilter, Agents};
-pub use noun::assignments::{Assignments, Snapshot};
+pub use noun::assignments::{Assignments, Look, Places, Snapshot};
 pub use noun::audit::{Audit, AuditFilter};
 pub use noun::control::Controls;
 pub use noun::deliveries::{Claimed, Deliveries};

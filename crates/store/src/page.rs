@@ -3,6 +3,7 @@
 use evenkeel_model::{Cursor, Page, Paging};
 
 use crate::Result;
+use crate::database::Database;
 use crate::sql::{Query, Row};
 
 /// Which end of a list comes first.
@@ -22,6 +23,20 @@ pub(crate) fn bind(query: Query, paging: Paging, from: From) -> Query {
     let after = paging.after.map_or(start, |cursor| cursor.0);
     let limit = paging.limit.map_or(i64::MAX, |limit| i64::from(limit) + 1);
     query.bind(&after).bind(&limit)
+}
+
+impl Database {
+    /// The page that a [bound](bind) query gives; each row is placed by its column `place`.
+    pub(crate) async fn page<T>(
+        &self,
+        query: Query,
+        paging: Paging,
+        place: &str,
+        convert: fn(&Row) -> Result<T>,
+    ) -> Result<Page<T>> {
+        let rows = self.reader().await?.all(query).await?;
+        of(rows, paging, place, convert)
+    }
 }
 
 /// The page that the rows make; each is placed by its column `place`.

@@ -114,12 +114,14 @@ impl AgentCell {
         self.change(|inner| inner.assignments = assignments);
     }
 
-    pub(super) fn set_assignment(&self, stack: StackId, assignment: Option<Assignment>) {
+    pub(super) fn update_assignments(&self, changes: Vec<(StackId, Option<Assignment>)>) {
         self.change(|inner| {
-            match assignment {
-                Some(assignment) => inner.assignments.insert(stack, assignment),
-                None => inner.assignments.remove(&stack),
-            };
+            for (stack, assignment) in changes {
+                match assignment {
+                    Some(assignment) => inner.assignments.insert(stack, assignment),
+                    None => inner.assignments.remove(&stack),
+                };
+            }
         });
     }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use evenkeel_ambient::chain;
-use evenkeel_model::{AgentId, Assignment, Change, KeyId, Paging, StackId, Subject};
-use evenkeel_store::{AgentFilter, Result, Since, Store};
+use evenkeel_model::{AgentId, Assignment, Change, KeyId, Paging, Subject};
+use evenkeel_store::{AgentFilter, Places, Result, Since, Store};
 
 use super::{AgentCell, Fleet};
 
@@ -87,19 +87,18 @@ pub(crate) async fn load(store: &dyn Store, fleet: &Fleet) -> Result<()> {
     Ok(())
 }
 
-/// Where to look again, each place once however often it changed.
+/// What to look at again, each once however often it changed.
 #[derive(Default)]
-struct Places {
-    agents: HashSet<AgentId>,
-    stacks: HashSet<StackId>,
-    pairs: HashSet<(AgentId, StackId)>,
+struct Changed {
+    places: Places,
     keys: HashSet<KeyId>,
     generators: bool,
 }
 
-impl Places {
+impl Changed {
     fn of(changes: &[Change]) -> Self {
-        let mut places = Self::default();
+        let mut changed = Self::default();
+        let places = &mut changed.places;
         for change in changes {
             match change.subject {
                 Subject::Agent { id } => drop(places.agents.insert(id)),
@@ -107,31 +106,24 @@ impl Places {
                 Subject::Assignment { agent_id, stack_id } => {
                     places.pairs.insert((agent_id, stack_id));
                 }
-                Subject::Key { id } => drop(places.keys.insert(id)),
-                Subject::Generator { .. } => places.generators = true,
+                Subject::Key { id } => drop(changed.keys.insert(id)),
+                Subject::Generator { .. } => changed.generators = true,
                 Subject::Webhook { .. } => {}
             }
         }
-        let Self {
-            agents,
-            stacks,
-            pairs,
-            ..
-        } = &mut places;
-        pairs.retain(|(agent, stack)| !agents.contains(agent) && !stacks.contains(stack));
-        places
+        changed
     }
 }
 
 async fn apply(store: &dyn Store, fleet: &Fleet, changes: &[Change]) -> Result<()> {
-    let places = Places::of(changes);
+    let changed = Changed::of(changes);
     // Keys first: what was revoked must not be served what follows.
-    for id in places.keys {
+    for id in changed.keys {
         if let Some(key) = store.key_get(id).await? {
             fleet.keys.put(key);
         }
     }
-    if places.generators {
+    if changed.generators {
         let all = store.generator_list(None, Paging::ALL).await?.items;
         let all = all.into_iter().map(|one| (one.id, one.is_active)).collect();
         *fleet
@@ -139,19 +131,18 @@ async fn apply(store: &dyn Store, fleet: &Fleet, changes: &[Change]) -> Result<(
             .write()
             .unwrap_or_else(PoisonError::into_inner) = all;
     }
-    for id in places.agents {
+    // All at one moment, and to each agent at once: none sees a later revision before an earlier.
+    let look = store.assignments_look(&changed.places).await?;
+    for (id, assignments) in look.of_agents {
         match store.agent_get(id).await? {
-            Some(agent) => fleet.put_agent(agent, store.assignments_of_agent(id).await?),
+            Some(agent) => fleet.put_agent(agent, assignments),
             None => fleet.retain_agents(|known| *known != id),
         }
     }
-    for id in places.stacks {
-        for assignment in store.assignments_of_stack(id).await? {
-            fleet.put_assignment(assignment.agent_id, id, Some(assignment));
+    for (agent, changes) in look.others {
+        if let Some(cell) = fleet.agent(agent) {
+            cell.update_assignments(changes);
         }
-    }
-    for (agent, stack) in places.pairs {
-        fleet.put_assignment(agent, stack, store.assignment_get(agent, stack).await?);
     }
     Ok(())
 }
@@ -170,12 +161,6 @@ impl Fleet {
                     .unwrap_or_else(PoisonError::into_inner)
                     .insert(cell.id, cell);
             }
-        }
-    }
-
-    fn put_assignment(&self, agent: AgentId, stack: StackId, assignment: Option<Assignment>) {
-        if let Some(cell) = self.agent(agent) {
-            cell.set_assignment(stack, assignment);
         }
     }
 

@@ -8,6 +8,7 @@ mod faults;
 mod first_start;
 mod hold;
 mod intake;
+mod killed;
 mod openapi;
 mod replicas;
 mod target_state;

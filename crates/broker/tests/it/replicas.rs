@@ -4,15 +4,13 @@ use std::time::Duration;
 
 use evenkeel_api::{ListQuery, NewWebhook};
 use evenkeel_client::{Client, Poll};
-use evenkeel_model::{EventStatus, SequenceId};
-use evenkeel_store::Database;
 use evenkeel_testkit::{Postgres, skip};
 use serde_json::json;
 
-use crate::world::{Scene, World, config, manifest, open, start};
+use crate::world::{Scene, World, config, open, start};
 
 /// A second broker's own connection to the same database, or nothing where there is none.
-async fn database() -> Option<String> {
+pub(crate) async fn database() -> Option<String> {
     match Postgres::shared().await {
         Ok(server) => Some(server.database().await.unwrap()),
         Err(error) => {
@@ -22,7 +20,7 @@ async fn database() -> Option<String> {
     }
 }
 
-fn shared_config() -> evenkeel_broker::Config {
+pub(crate) fn shared_config() -> evenkeel_broker::Config {
     let mut config = config();
     config.webhooks.encryption_key = Some("ab".repeat(32));
     config
@@ -30,7 +28,6 @@ fn shared_config() -> evenkeel_broker::Config {
 
 struct Twin {
     broker: evenkeel_broker::Broker,
-    database: Database,
     address: String,
 }
 
@@ -38,11 +35,7 @@ async fn twin(url: &str) -> Twin {
     let database = open(url).await;
     let (broker, _) = start(&database, shared_config()).await;
     let address = format!("http://{}", broker.address());
-    Twin {
-        broker,
-        database,
-        address,
-    }
+    Twin { broker, address }
 }
 
 fn at(twin: &Twin, key: &str) -> Client {
@@ -121,61 +114,6 @@ async fn brokers_that_start_together_mint_one_key() {
         .unwrap()
         .items;
     assert_eq!(all.len(), 1);
-}
-
-/// One of two brokers is killed while both take revisions: nothing acknowledged is lost, and the
-/// agent, which goes on with the other, ends with the newest.
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_acknowledged_is_lost_when_a_broker_is_killed_under_load() {
-    let Some(url) = database().await else { return };
-    let it = Scene::of(World::on(open(&url).await, shared_config()).await).await;
-    let other = twin(&url).await;
-    let write = |client: Client, name: &'static str| async move {
-        let mut kept = Vec::new();
-        for number in 0..60 {
-            let text = manifest(&format!("{name}-{number}"));
-            let new = evenkeel_api::NewDeployment::of(text);
-            match client
-                .deployment_create(it.stack.id, &new, &Default::default())
-                .await
-            {
-                Ok(object) => kept.push(object.sequence_id),
-                Err(_) => break,
-            }
-        }
-        kept
-    };
-    let here = tokio::spawn(write(it.shop.client.clone(), "here"));
-    let there = tokio::spawn(write(at(&other, &it.shop.key), "there"));
-    while it
-        .shop
-        .client
-        .deployment_list(it.stack.id, &ListQuery::default())
-        .await
-        .unwrap()
-        .items
-        .len()
-        < 20
-    {
-        tokio::task::yield_now().await;
-    }
-    other.broker.kill();
-    other.database.close().await;
-    let (here, there) = (here.await.unwrap(), there.await.unwrap());
-    assert_eq!(here.len(), 60, "the broker that lives takes everything");
-    let all = it
-        .shop
-        .client
-        .deployment_list(it.stack.id, &ListQuery::default())
-        .await
-        .unwrap()
-        .items;
-    let stored: Vec<SequenceId> = all.iter().map(|object| object.sequence_id).collect();
-    for acknowledged in here.iter().chain(&there) {
-        assert!(stored.contains(acknowledged), "{acknowledged}");
-    }
-    assert_eq!(it.agent.sequences().await, [stored[0].0]);
-    it.agent.reports(all[0].id, EventStatus::Success).await;
 }
 
 /// Two brokers and one outbox: each event is sent once, by one of them.

@@ -8,13 +8,13 @@ use evenkeel_model::{
 use futures::FutureExt;
 use serde_json::json;
 
-use super::{keys, registrations};
+use super::{keys, living, registrations};
+use crate::Result;
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::page::{self, From};
 use crate::sql::{Row, sql};
 use crate::transaction::Transaction;
-use crate::{Error, Result};
 
 /// Which agents are wanted; nothing set means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,8 +69,7 @@ impl Agents for Database {
     }
 
     async fn agent_get(&self, id: AgentId) -> Result<Option<Agent>> {
-        let query = sql("SELECT * FROM agents WHERE id = $1 AND deleted_at IS NULL").bind(&id);
-        self.one(query, agent).await
+        self.alive(id).await
     }
 
     async fn agent_find(&self, name: &Name, cluster: &Name) -> Result<Option<Agent>> {
@@ -94,8 +93,7 @@ impl Agents for Database {
             .bind(&filter.name)
             .bind(&filter.label)
             .bind(&filter.generator);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", agent)
+        self.page(query, paging, "position", agent).await
     }
 
     async fn agent_update(&self, by: &Actor, id: AgentId, update: AgentUpdate) -> Result<Agent> {
@@ -109,18 +107,6 @@ impl Agents for Database {
         self.write(move |tx| async move { delete(tx, &by, id).await }.boxed())
             .await
     }
-}
-
-/// The agent, which must exist.
-pub(super) async fn require(tx: &mut Transaction, id: AgentId) -> Result<Agent> {
-    find(tx, id)
-        .await?
-        .ok_or_else(|| Error::not_found("agent", &id))
-}
-
-async fn find(tx: &mut Transaction, id: AgentId) -> Result<Option<Agent>> {
-    let query = sql("SELECT * FROM agents WHERE id = $1 AND deleted_at IS NULL").bind(&id);
-    tx.one(query).await?.as_ref().map(agent).transpose()
 }
 
 async fn create(
@@ -176,7 +162,7 @@ async fn change(
     id: AgentId,
     update: AgentUpdate,
 ) -> Result<Agent> {
-    let old = require(tx, id).await?;
+    let old = living::require::<Agent>(tx, id).await?;
     let agent = Agent {
         name: update.name.unwrap_or(old.name),
         cluster_name: update.cluster_name.unwrap_or(old.cluster_name),
@@ -197,7 +183,7 @@ async fn change(
 }
 
 async fn delete(tx: &mut Transaction, by: &Actor, id: AgentId) -> Result<()> {
-    let agent = require(tx, id).await?;
+    let agent = living::require::<Agent>(tx, id).await?;
     for forget in [
         "DELETE FROM assignments WHERE agent_id = $1",
         "DELETE FROM deployment_health WHERE agent_id = $1",
@@ -211,10 +197,7 @@ async fn delete(tx: &mut Transaction, by: &Actor, id: AgentId) -> Result<()> {
         tx.run(sql(forget).bind(&id)).await?;
     }
     keys::revoke_all(tx, Role::Agent(id)).await?;
-    let query = sql("UPDATE agents SET deleted_at = $2 WHERE id = $1")
-        .bind(&id)
-        .bind(&tx.now());
-    tx.run(query).await?;
+    living::end::<Agent>(tx, id).await?;
     note(tx, by, Action::AgentDeleted, &agent).await
 }
 
@@ -232,7 +215,7 @@ async fn note(tx: &mut Transaction, by: &Actor, action: Action, agent: &Agent) -
     .await
 }
 
-fn agent(row: &Row) -> Result<Agent> {
+pub(super) fn agent(row: &Row) -> Result<Agent> {
     Ok(Agent {
         id: row.get("id")?,
         created_at: row.get("created_at")?,

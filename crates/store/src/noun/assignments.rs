@@ -5,6 +5,8 @@
 //! registration the difference of the two is written down: new pairs are served, lost ones get a
 //! release tombstone with a sequence id of its own. A row leaves only when its agent confirms.
 
+use std::collections::{HashMap, HashSet};
+
 use async_trait::async_trait;
 use evenkeel_model::{
     AgentId, Assignment, ChangeNumber, ObjectKind, ObjectRef, Observed, SequenceId, StackId,
@@ -15,7 +17,7 @@ use super::{control, deployments};
 use crate::Result;
 use crate::database::Database;
 use crate::feed;
-use crate::sql::{Query, Row, Stored, sql};
+use crate::sql::{Connection, Query, Row, Stored, sql};
 use crate::transaction::Transaction;
 
 /// Every assignment at one moment.
@@ -25,6 +27,26 @@ pub struct Snapshot {
     pub at: ChangeNumber,
     /// All assignments.
     pub assignments: Vec<Assignment>,
+}
+
+/// Where to look again after a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Everything of these agents.
+    pub agents: HashSet<AgentId>,
+    /// Everything of these stacks.
+    pub stacks: HashSet<StackId>,
+    /// These pairs.
+    pub pairs: HashSet<(AgentId, StackId)>,
+}
+
+/// What is there, at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Look {
+    /// All that each of the agents has.
+    pub of_agents: HashMap<AgentId, Vec<Assignment>>,
+    /// What else was looked at, by agent; nothing where there is none any more.
+    pub others: HashMap<AgentId, Vec<(StackId, Option<Assignment>)>>,
 }
 
 /// Who is meant to hold what.
@@ -39,6 +61,10 @@ pub trait Assignments {
 
     /// One stack's assignments.
     async fn assignments_of_stack(&self, stack: StackId) -> Result<Vec<Assignment>>;
+
+    /// Looks at several places at one moment. Whoever looked at one after the other could see a
+    /// later revision before an earlier one.
+    async fn assignments_look(&self, places: &Places) -> Result<Look>;
 
     /// One assignment.
     async fn assignment_get(&self, agent: AgentId, stack: StackId) -> Result<Option<Assignment>>;
@@ -57,19 +83,55 @@ impl Assignments for Database {
     }
 
     async fn assignments_of_agent(&self, agent: AgentId) -> Result<Vec<Assignment>> {
-        let query = sql("SELECT * FROM assignments_wanted WHERE agent_id = $1 \
-             ORDER BY COALESCE(sequence_id, 0), stack_id");
-        self.all(query.bind(&agent), assignment).await
+        self.all(of_agent(agent), assignment).await
     }
 
     async fn assignments_of_stack(&self, stack: StackId) -> Result<Vec<Assignment>> {
-        let query = sql("SELECT * FROM assignments_wanted WHERE stack_id = $1 ORDER BY agent_id");
-        self.all(query.bind(&stack), assignment).await
+        self.all(of_stack(stack), assignment).await
+    }
+
+    async fn assignments_look(&self, places: &Places) -> Result<Look> {
+        let mut moment = self.snapshot().await?;
+        let mut look = Look::default();
+        for &agent in &places.agents {
+            let all = read(&mut moment, of_agent(agent)).await?;
+            look.of_agents.insert(agent, all);
+        }
+        for &stack in &places.stacks {
+            for found in read(&mut moment, of_stack(stack)).await? {
+                look.add(found.agent_id, stack, Some(found));
+            }
+        }
+        for &(agent, stack) in &places.pairs {
+            let found = read(&mut moment, pair(agent, stack)).await?.pop();
+            look.add(agent, stack, found);
+        }
+        Ok(look)
     }
 
     async fn assignment_get(&self, agent: AgentId, stack: StackId) -> Result<Option<Assignment>> {
         self.one(pair(agent, stack), assignment).await
     }
+}
+
+impl Look {
+    fn add(&mut self, agent: AgentId, stack: StackId, found: Option<Assignment>) {
+        self.others.entry(agent).or_default().push((stack, found));
+    }
+}
+
+async fn read(moment: &mut Connection, query: Query) -> Result<Vec<Assignment>> {
+    moment.all(query).await?.iter().map(assignment).collect()
+}
+
+fn of_agent(agent: AgentId) -> Query {
+    sql("SELECT * FROM assignments_wanted WHERE agent_id = $1 \
+         ORDER BY COALESCE(sequence_id, 0), stack_id")
+    .bind(&agent)
+}
+
+fn of_stack(stack: StackId) -> Query {
+    sql("SELECT * FROM assignments_wanted WHERE stack_id = $1 ORDER BY agent_id").bind(&stack)
 }
 
 fn pair(agent: AgentId, stack: StackId) -> Query {

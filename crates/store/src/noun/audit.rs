@@ -70,8 +70,7 @@ impl Audit for Database {
             .bind(&filter.actor_id)
             .bind(&filter.action)
             .bind(&filter.resource_id);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", entry)
+        self.page(query, paging, "position", entry).await
     }
 
     async fn audit_count(&self, filter: AuditFilter) -> Result<u64> {

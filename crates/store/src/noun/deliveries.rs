@@ -119,8 +119,7 @@ impl Deliveries for Database {
         let query = sql("SELECT * FROM webhook_deliveries WHERE position < $1 \
              AND webhook_id = $3 ORDER BY position DESC LIMIT $2");
         let query = page::bind(query, paging, From::Newest).bind(&webhook);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", delivery)
+        self.page(query, paging, "position", delivery).await
     }
 }
 

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use serde_json::json;
 use std::sync::Arc;
 
-use super::stacks;
+use super::living;
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::page::{self, From};
@@ -89,8 +89,7 @@ impl Deployments for Database {
              WHERE o.sequence_id < $1 AND o.stack_id = $3 AND o.kind <> 'release' \
              ORDER BY o.sequence_id DESC LIMIT $2");
         let query = page::bind(query, paging, From::Newest).bind(&stack);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "sequence_id", whole)
+        self.page(query, paging, "sequence_id", whole).await
     }
 
     async fn deployment_refs(&self, stack: StackId, paging: Paging) -> Result<Page<ObjectRef>> {
@@ -98,8 +97,7 @@ impl Deployments for Database {
              WHERE sequence_id < $1 AND stack_id = $3 AND kind <> 'release' \
              ORDER BY sequence_id DESC LIMIT $2");
         let query = page::bind(query, paging, From::Newest).bind(&stack);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "sequence_id", object)
+        self.page(query, paging, "sequence_id", object).await
     }
 
     async fn deployments_after(&self, seen: SequenceId, limit: u32) -> Result<Vec<ObjectRef>> {
@@ -117,7 +115,7 @@ impl Deployments for Database {
 }
 
 async fn submit(tx: &mut Transaction, by: &Actor, new: NewRevision) -> Result<Submitted> {
-    let stack = stacks::require(tx, new.stack_id).await?;
+    let stack = living::require::<Stack>(tx, new.stack_id).await?;
     if let Some(object) = submitted_before(tx, &new).await? {
         return Ok(Submitted {
             object,
@@ -182,7 +180,7 @@ fn check_newest(stack: &Stack, new: &NewRevision) -> Result<()> {
 /// Objects can be taken over from other stacks of the same generator only.
 async fn check_takeover(tx: &mut Transaction, stack: &Stack, new: &NewRevision) -> Result<()> {
     for &from in &new.take_from {
-        let other = stacks::refer(tx, from, "deployment_objects_take_from_fkey").await?;
+        let other = living::refer::<Stack>(tx, from, "deployment_objects_take_from_fkey").await?;
         if from == stack.id || other.generator_id != stack.generator_id {
             return Err(Error::NoTakeover {
                 stack: stack.id,

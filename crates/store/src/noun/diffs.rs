@@ -3,13 +3,14 @@
 
 use async_trait::async_trait;
 use evenkeel_model::{
-    Action, Actor, AgentDiff, AgentId, Diff, DiffAnswer, DiffId, PendingDiff, StackId, Subject,
+    Action, Actor, AgentDiff, AgentId, Diff, DiffAnswer, DiffId, PendingDiff, Stack, StackId,
+    Subject,
 };
 use futures::FutureExt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::stacks;
+use super::living;
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::sql::{Row, sql};
@@ -95,7 +96,7 @@ impl Diffs for Database {
 }
 
 async fn create(tx: &mut Transaction, by: &Actor, new: NewDiff) -> Result<Diff> {
-    let stack = stacks::require(tx, new.stack_id).await?.id;
+    let stack = living::require::<Stack>(tx, new.stack_id).await?.id;
     check_room(tx, stack).await?;
     let now = tx.now();
     let id: DiffId = tx.id();

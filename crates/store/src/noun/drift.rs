@@ -35,8 +35,7 @@ impl Drifts for Database {
         let query = page::bind(sql(listing(filter)), paging, From::Newest)
             .bind(&filter.agent)
             .bind(&filter.stack);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", found)
+        self.page(query, paging, "position", found).await
     }
 }
 

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use evenkeel_model::{
-    AgentEvent, AgentId, Assignment, EventId, EventStatus, FleetEvent, NewEvent, ObjectKind,
+    Agent, AgentEvent, AgentId, Assignment, EventId, EventStatus, FleetEvent, NewEvent, ObjectKind,
     ObjectRef, Observed, Order, Page, Paging, StackId, Subject,
 };
 use futures::FutureExt;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{agents, assignments, deployments};
+use super::{assignments, deployments, living};
 use crate::database::Database;
 use crate::page::{self, From};
 use crate::sql::{Row, sql};
@@ -59,8 +59,7 @@ impl Events for Database {
         let query = page::bind(sql(listing(filter)), paging, From::Newest)
             .bind(&filter.agent)
             .bind(&filter.stack);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", event)
+        self.page(query, paging, "position", event).await
     }
 }
 
@@ -99,7 +98,7 @@ const fn listing(filter: EventFilter) -> &'static str {
 }
 
 async fn record(tx: &mut Transaction, new: NewEvent) -> Result<AgentEvent> {
-    agents::require(tx, new.agent_id).await?;
+    living::require::<Agent>(tx, new.agent_id).await?;
     if let Some(event) = recorded_before(tx, &new).await? {
         return Ok(event);
     }

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{keys, stacks};
+use super::{keys, living, stacks};
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::page::{self, From};
@@ -64,8 +64,7 @@ impl Generators for Database {
     }
 
     async fn generator_get(&self, id: GeneratorId) -> Result<Option<Generator>> {
-        let query = sql("SELECT * FROM generators WHERE id = $1 AND deleted_at IS NULL").bind(&id);
-        self.one(query, generator).await
+        self.alive(id).await
     }
 
     async fn generator_list(&self, name: Option<&str>, paging: Paging) -> Result<Page<Generator>> {
@@ -73,8 +72,7 @@ impl Generators for Database {
              WHERE position > $1 AND deleted_at IS NULL AND ($3 IS NULL OR name = $3) \
              ORDER BY position LIMIT $2");
         let query = page::bind(query, paging, From::Oldest).bind(&name.map(str::to_owned));
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", generator)
+        self.page(query, paging, "position", generator).await
     }
 
     async fn generator_update(
@@ -99,29 +97,6 @@ impl Generators for Database {
         self.write(move |tx| async move { touch(tx, &seen).await }.boxed())
             .await
     }
-}
-
-/// The generator, which must exist.
-pub(super) async fn require(tx: &mut Transaction, id: GeneratorId) -> Result<Generator> {
-    find(tx, id)
-        .await?
-        .ok_or_else(|| Error::not_found("generator", &id))
-}
-
-/// The generator that something new refers to with `constraint`.
-pub(super) async fn refer(
-    tx: &mut Transaction,
-    id: GeneratorId,
-    constraint: &str,
-) -> Result<Generator> {
-    find(tx, id)
-        .await?
-        .ok_or_else(|| Error::missing(constraint))
-}
-
-async fn find(tx: &mut Transaction, id: GeneratorId) -> Result<Option<Generator>> {
-    let query = sql("SELECT * FROM generators WHERE id = $1 AND deleted_at IS NULL").bind(&id);
-    tx.one(query).await?.as_ref().map(generator).transpose()
 }
 
 async fn create(
@@ -171,7 +146,7 @@ async fn change(
     id: GeneratorId,
     update: GeneratorUpdate,
 ) -> Result<Generator> {
-    let old = require(tx, id).await?;
+    let old = living::require::<Generator>(tx, id).await?;
     let generator = Generator {
         name: update.name.unwrap_or(old.name),
         description: update.description.unwrap_or(old.description),
@@ -192,7 +167,7 @@ async fn change(
 }
 
 async fn delete(tx: &mut Transaction, by: &Actor, id: GeneratorId) -> Result<()> {
-    let generator = require(tx, id).await?;
+    let generator = living::require::<Generator>(tx, id).await?;
     if generator.is_system {
         return Err(Error::SystemGenerator(id));
     }
@@ -202,10 +177,7 @@ async fn delete(tx: &mut Transaction, by: &Actor, id: GeneratorId) -> Result<()>
     tx.run(sql("DELETE FROM registrations WHERE generator_id = $1").bind(&id))
         .await?;
     keys::revoke_all(tx, Role::Generator(id)).await?;
-    let query = sql("UPDATE generators SET deleted_at = $2 WHERE id = $1")
-        .bind(&id)
-        .bind(&tx.now());
-    tx.run(query).await?;
+    living::end::<Generator>(tx, id).await?;
     note(tx, by, Action::GeneratorDeleted, &generator).await
 }
 
@@ -234,7 +206,7 @@ async fn note(
     .await
 }
 
-fn generator(row: &Row) -> Result<Generator> {
+pub(super) fn generator(row: &Row) -> Result<Generator> {
     Ok(Generator {
         id: row.get("id")?,
         created_at: row.get("created_at")?,

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use evenkeel_model::{
-    AgentId, Assignment, DeploymentHealth, DeploymentId, FleetEvent, ObjectRef, Observed, Report,
-    StackId, Subject,
+    Agent, AgentId, Assignment, DeploymentHealth, DeploymentId, FleetEvent, ObjectRef, Observed,
+    Report, StackId, Subject,
 };
 use futures::FutureExt;
 use serde_json::json;
 
-use super::{agents, assignments, deployments, drift};
+use super::{assignments, deployments, drift, living};
 use crate::database::Database;
 use crate::sql::{Row, sql};
 use crate::transaction::Transaction;
@@ -55,7 +55,7 @@ impl Healths for Database {
 }
 
 async fn report_all(tx: &mut Transaction, agent: AgentId, reports: Vec<Report>) -> Result<()> {
-    agents::require(tx, agent).await?;
+    living::require::<Agent>(tx, agent).await?;
     for report in reports {
         let constraint = "deployment_health_deployment_object_id_fkey";
         let object = deployments::refer(tx, report.deployment_object_id, constraint).await?;

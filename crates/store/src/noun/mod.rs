@@ -18,6 +18,7 @@ pub(crate) mod health;
 pub(crate) mod heartbeats;
 pub(crate) mod keys;
 pub(crate) mod leases;
+mod living;
 pub(crate) mod registrations;
 pub(crate) mod retention;
 pub(crate) mod stacks;

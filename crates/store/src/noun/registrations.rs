@@ -1,11 +1,13 @@
 //! Registrations: which generators an agent has agreed to serve.
 
 use async_trait::async_trait;
-use evenkeel_model::{Action, Actor, AgentId, GeneratorId, Registration, Subject};
+use evenkeel_model::{
+    Action, Actor, Agent, AgentId, Generator, GeneratorId, Registration, Subject,
+};
 use futures::FutureExt;
 use serde_json::json;
 
-use super::{agents, assignments, generators};
+use super::{assignments, living};
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::sql::{Row, sql};
@@ -88,7 +90,7 @@ async fn create(
     agent: AgentId,
     generator: GeneratorId,
 ) -> Result<Registration> {
-    agents::require(tx, agent).await?;
+    living::require::<Agent>(tx, agent).await?;
     let registration = insert(tx, agent, generator).await?;
     assignments::refresh_agent(tx, agent).await?;
     note(tx, by, Action::AgentRegistered, agent, generator).await?;
@@ -100,7 +102,7 @@ pub(super) async fn insert(
     agent_id: AgentId,
     generator_id: GeneratorId,
 ) -> Result<Registration> {
-    generators::refer(tx, generator_id, "registrations_generator_id_fkey").await?;
+    living::refer::<Generator>(tx, generator_id, "registrations_generator_id_fkey").await?;
     let registration = Registration {
         id: tx.id(),
         agent_id,

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use evenkeel_model::{
-    Action, Actor, Control, GeneratorId, Label, Name, NewStack, ObjectKind, Page, Paging, Stack,
-    StackId, StackUpdate, Subject,
+    Action, Actor, Control, Generator, GeneratorId, Label, Name, NewStack, ObjectKind, Page,
+    Paging, Stack, StackId, StackUpdate, Subject,
 };
 use futures::FutureExt;
 use serde_json::json;
 
-use super::{assignments, control, deployments, generators};
+use super::{assignments, control, deployments, living};
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::page::{self, From};
@@ -59,8 +59,7 @@ impl Stacks for Database {
     }
 
     async fn stack_get(&self, id: StackId) -> Result<Option<Stack>> {
-        let query = sql("SELECT * FROM stacks WHERE id = $1 AND deleted_at IS NULL").bind(&id);
-        self.one(query, stack).await
+        self.alive(id).await
     }
 
     async fn stack_recall(&self, id: StackId) -> Result<Option<Stack>> {
@@ -80,8 +79,7 @@ impl Stacks for Database {
             .bind(&filter.name)
             .bind(&filter.label)
             .bind(&filter.generator);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", stack)
+        self.page(query, paging, "position", stack).await
     }
 
     async fn stack_update(&self, by: &Actor, id: StackId, update: StackUpdate) -> Result<Stack> {
@@ -95,20 +93,6 @@ impl Stacks for Database {
         self.write(move |tx| async move { delete(tx, &by, id).await }.boxed())
             .await
     }
-}
-
-/// The stack, which must exist.
-pub(super) async fn require(tx: &mut Transaction, id: StackId) -> Result<Stack> {
-    find(tx, id)
-        .await?
-        .ok_or_else(|| Error::not_found("stack", &id))
-}
-
-/// The stack that something new refers to with `constraint`.
-pub(super) async fn refer(tx: &mut Transaction, id: StackId, constraint: &str) -> Result<Stack> {
-    find(tx, id)
-        .await?
-        .ok_or_else(|| Error::missing(constraint))
 }
 
 /// The stacks of a generator.
@@ -132,13 +116,8 @@ pub(super) async fn recall(tx: &mut Transaction, id: StackId) -> Result<Stack> {
     found.ok_or_else(|| Error::not_found("stack", &id))
 }
 
-async fn find(tx: &mut Transaction, id: StackId) -> Result<Option<Stack>> {
-    let query = sql("SELECT * FROM stacks WHERE id = $1 AND deleted_at IS NULL").bind(&id);
-    tx.one(query).await?.as_ref().map(stack).transpose()
-}
-
 async fn create(tx: &mut Transaction, by: &Actor, new: NewStack) -> Result<Stack> {
-    generators::refer(tx, new.generator_id, "stacks_generator_id_fkey").await?;
+    living::refer::<Generator>(tx, new.generator_id, "stacks_generator_id_fkey").await?;
     let stack = Stack {
         id: tx.id(),
         created_at: tx.now(),
@@ -172,7 +151,7 @@ async fn change(
     id: StackId,
     update: StackUpdate,
 ) -> Result<Stack> {
-    let old = require(tx, id).await?;
+    let old = living::require::<Stack>(tx, id).await?;
     let stack = Stack {
         name: update.name.unwrap_or(old.name),
         description: update.description.unwrap_or(old.description),
@@ -190,7 +169,7 @@ async fn change(
 }
 
 pub(super) async fn delete(tx: &mut Transaction, by: &Actor, id: StackId) -> Result<()> {
-    let stack = require(tx, id).await?;
+    let stack = living::require::<Stack>(tx, id).await?;
     let marker = deployments::append_removal(tx, stack.id, ObjectKind::Deletion).await?;
     assignments::order_deletion(tx, stack.id, marker).await?;
     for forget in [
@@ -200,11 +179,11 @@ pub(super) async fn delete(tx: &mut Transaction, by: &Actor, id: StackId) -> Res
     ] {
         tx.run(sql(forget).bind(&stack.id)).await?;
     }
-    let query = sql("UPDATE stacks SET deleted_at = $2, newest_sequence_id = $3 WHERE id = $1")
+    let query = sql("UPDATE stacks SET newest_sequence_id = $2 WHERE id = $1")
         .bind(&stack.id)
-        .bind(&tx.now())
         .bind(&marker);
     tx.run(query).await?;
+    living::end::<Stack>(tx, id).await?;
     note(tx, by, Action::StackDeleted, &stack).await
 }
 
@@ -227,7 +206,7 @@ pub(super) async fn note(
     .await
 }
 
-fn stack(row: &Row) -> Result<Stack> {
+pub(super) fn stack(row: &Row) -> Result<Stack> {
     Ok(Stack {
         id: row.get("id")?,
         created_at: row.get("created_at")?,

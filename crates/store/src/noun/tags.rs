@@ -1,12 +1,14 @@
 //! Labels and annotations, of agents and of stacks alike.
 
 use async_trait::async_trait;
-use evenkeel_model::{Action, Actor, AgentId, Annotation, AnnotationKey, Label, StackId, Subject};
+use evenkeel_model::{
+    Action, Actor, Agent, AgentId, Annotation, AnnotationKey, Label, Stack, StackId, Subject,
+};
 use futures::FutureExt;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{agents, assignments, stacks};
+use super::{assignments, living};
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::sql::{Query, Row, sql};
@@ -151,8 +153,8 @@ impl Owner {
 
     async fn require(self, tx: &mut Transaction) -> Result<()> {
         match self {
-            Self::Agent(id) => agents::require(tx, id).await.map(drop),
-            Self::Stack(id) => stacks::require(tx, id).await.map(drop),
+            Self::Agent(id) => living::require::<Agent>(tx, id).await.map(drop),
+            Self::Stack(id) => living::require::<Stack>(tx, id).await.map(drop),
         }
     }
 

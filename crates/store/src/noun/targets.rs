@@ -1,11 +1,11 @@
 //! Targets: explicit ties between agents and stacks.
 
 use async_trait::async_trait;
-use evenkeel_model::{Action, Actor, AgentId, StackId, Subject, Target};
+use evenkeel_model::{Action, Actor, Agent, AgentId, Stack, StackId, Subject, Target};
 use futures::FutureExt;
 use serde_json::json;
 
-use super::{agents, assignments, registrations, stacks};
+use super::{assignments, living, registrations};
 use crate::database::Database;
 use crate::fact::Fact;
 use crate::sql::{Row, sql};
@@ -60,8 +60,8 @@ async fn create(
     agent_id: AgentId,
     stack_id: StackId,
 ) -> Result<Target> {
-    agents::require(tx, agent_id).await?;
-    let stack = stacks::refer(tx, stack_id, "targets_stack_id_fkey").await?;
+    living::require::<Agent>(tx, agent_id).await?;
+    let stack = living::refer::<Stack>(tx, stack_id, "targets_stack_id_fkey").await?;
     registrations::require(tx, agent_id, stack.generator_id).await?;
     let target = Target {
         id: tx.id(),

@@ -59,8 +59,7 @@ impl Webhooks for Database {
     async fn webhook_list(&self, paging: Paging) -> Result<Page<Webhook>> {
         let query = sql("SELECT * FROM webhooks WHERE position > $1 ORDER BY position LIMIT $2");
         let query = page::bind(query, paging, From::Oldest);
-        let rows = self.reader().await?.all(query).await?;
-        page::of(rows, paging, "position", webhook)
+        self.page(query, paging, "position", webhook).await
     }
 
     async fn webhook_update(
