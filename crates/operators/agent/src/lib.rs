@@ -9,12 +9,15 @@
 //! ```
 //!
 //! Read in this order: [`api`] (what people write), [`translate`] (what becomes of it: a pure
-//! function), [`offline`] (the same without a cluster). `go` knows how Go writes data.
+//! function), [`offline`] (the same without a cluster), [`operator`] (the same in one, kept up) and
+//! [`mcp`] (what servers offer). `go` knows how Go writes data.
 
 pub mod api;
 mod go;
+pub mod mcp;
 pub mod offline;
+pub mod operator;
 pub mod translate;
 
 /// On an agent: `true` keeps the operator's hands off it and its objects.
-pub const PAUSE_ANNOTATION: &str = "evenkeel.dev/paused";
+pub const PAUSE_ANNOTATION: &str = "evenkeel.io/paused";

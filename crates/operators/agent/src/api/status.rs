@@ -1,6 +1,6 @@
 //! What the operator says about resources.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use evenkeel_controller::{Condition, Conditions, conditions_schema};
 use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,9 @@ pub struct AgentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     /// The particulars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Vec<Condition>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions_schema")]
+    pub conditions: Vec<Condition>,
 }
 
 /// What the operator says about a model.
@@ -21,8 +22,9 @@ pub struct AgentStatus {
 #[serde(rename_all = "camelCase")]
 pub struct ModelConfigStatus {
     /// The particulars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Vec<Condition>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions_schema")]
+    pub conditions: Vec<Condition>,
     /// The generation that this speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
@@ -39,8 +41,9 @@ pub struct RemoteMCPServerStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     /// The particulars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Vec<Condition>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions_schema")]
+    pub conditions: Vec<Condition>,
     /// The tools that it offered when it was last asked with success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discovered_tools: Option<Vec<McpTool>>,
@@ -63,9 +66,31 @@ pub struct McpTool {
 #[serde(rename_all = "camelCase")]
 pub struct MCPServerStatus {
     /// The particulars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Vec<Condition>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions_schema")]
+    pub conditions: Vec<Condition>,
     /// The generation that this speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 }
+
+/// The conditions whose changes people are told of.
+const TOLD: &[&str] = &["Accepted", "Ready"];
+
+macro_rules! conditions {
+    ($($status:ty),*) => {$(
+        impl Conditions for $status {
+            const TOLD: &'static [&'static str] = TOLD;
+
+            fn conditions(&mut self) -> &mut Vec<Condition> {
+                &mut self.conditions
+            }
+
+            fn observed_generation(&mut self) -> Option<&mut Option<i64>> {
+                Some(&mut self.observed_generation)
+            }
+        }
+    )*};
+}
+
+conditions!(AgentStatus, ModelConfigStatus, RemoteMCPServerStatus);

@@ -18,9 +18,9 @@
 
 mod byo;
 mod card;
-mod chain;
+pub(crate) mod chain;
 mod config;
-mod declarative;
+pub(crate) mod declarative;
 mod error;
 mod hash;
 mod inputs;
@@ -31,15 +31,15 @@ pub mod output;
 mod parts;
 mod pod;
 mod prompt;
-mod proxy;
+pub(crate) mod proxy;
 pub mod resources;
 mod sandbox;
-mod server;
+pub(crate) mod server;
 pub mod settings;
 mod skills;
-mod tls;
-mod tools;
-mod values;
+pub(crate) mod tls;
+pub(crate) mod tools;
+pub(crate) mod values;
 mod workload;
 
 pub use error::TranslateError;

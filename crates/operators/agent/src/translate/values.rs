@@ -59,7 +59,7 @@ pub(super) fn config_map_value(
         .ok_or_else(|| key_missing(Kind::ConfigMap, namespace, name, key))
 }
 
-fn secret_value(
+pub(crate) fn secret_value(
     namespace: &str,
     name: &str,
     key: &str,
@@ -71,7 +71,7 @@ fn secret_value(
     Ok(String::from_utf8_lossy(&value.0).into_owned())
 }
 
-pub(super) fn key_missing(kind: Kind, namespace: &str, name: &str, key: &str) -> TranslateError {
+pub(crate) fn key_missing(kind: Kind, namespace: &str, name: &str, key: &str) -> TranslateError {
     TranslateError::KeyMissing {
         reference: Reference::new(kind, namespace, name),
         key: key.to_owned(),

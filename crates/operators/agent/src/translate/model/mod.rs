@@ -2,12 +2,12 @@
 
 mod anthropic;
 mod azure_open_ai;
-mod bedrock;
+pub(crate) mod bedrock;
 mod foundry;
 mod gemini;
 mod ollama;
 mod open_ai;
-mod sap_ai_core;
+pub(crate) mod sap_ai_core;
 mod vertex_ai;
 
 use std::collections::BTreeMap;
