@@ -1,3 +1,5 @@
 //! The Agent operator as a whole.
 
+mod bed;
 mod golden;
+mod scenes;
