@@ -166,6 +166,11 @@ fn foreign(database: &Database, secret: &Secret) -> Option<String> {
         .then(|| "nobody that the operator knows: it lacks the label of this Database".to_owned())
 }
 
+/// Whether a Secret was made for this Database and belongs to nothing else.
+pub(crate) fn is_ours(database: &Database, secret: &Secret) -> bool {
+    foreign(database, secret).is_none()
+}
+
 /// The Secret of a Database that has none.
 #[must_use]
 pub fn create(database: &Database, given: Option<String>, dice: &dyn Random) -> Secret {

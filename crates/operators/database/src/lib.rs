@@ -11,13 +11,21 @@
 //!
 //! Read in this order: [`resource`] and [`status`] (what people see), [`names`], [`children`] (what
 //! a Database becomes, with the start script), [`credentials`] and [`storage`] (what must never be
-//! lost; [`passwords`] talks to the server), [`roles`], [`verdict`].
+//! lost; [`passwords`] talks to the server), [`roles`], [`verdict`]; then the loop: `controller`
+//! (what wakes it), `observe`, `operator`, `act`, `farewell`, `report`.
 
+mod act;
 pub mod children;
+mod controller;
 pub mod credentials;
+mod error;
+mod farewell;
 pub mod names;
+mod observe;
+mod operator;
 pub mod passwords;
 pub mod quantity;
+mod report;
 pub mod resource;
 pub mod roles;
 pub mod status;
@@ -25,5 +33,8 @@ pub mod storage;
 pub mod verdict;
 
 pub use children::Children;
+pub use controller::controller;
+pub use error::Error;
+pub use operator::DatabaseOperator;
 pub use resource::{Database, DatabaseSpec};
 pub use status::{DatabaseStatus, Phase};

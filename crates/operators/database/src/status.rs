@@ -1,6 +1,6 @@
 //! The status of a Database.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use evenkeel_controller::{Condition, Conditions, conditions_schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +40,20 @@ pub struct DatabaseStatus {
     pub rotated: Option<String>,
     /// Accepted, Progressing, Ready, StorageResizing, CredentialsReady.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    #[schemars(schema_with = "conditions_schema")]
     pub conditions: Vec<Condition>,
+}
+
+impl Conditions for DatabaseStatus {
+    const TOLD: &'static [&'static str] = &["Accepted", "CredentialsReady", "Ready"];
+
+    fn conditions(&mut self) -> &mut Vec<Condition> {
+        &mut self.conditions
+    }
+
+    fn observed_generation(&mut self) -> Option<&mut Option<i64>> {
+        Some(&mut self.observed_generation)
+    }
 }
 
 /// The conditions in one word.

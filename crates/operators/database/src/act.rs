@@ -1,0 +1,124 @@
+//! The writes that are not plain children: the Secret, the volumes, the pods' labels, the farewell.
+//! Each carries the state that it was decided on, so that a decision on an old view writes nothing.
+
+use evenkeel_controller::{Context, Error};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Secret};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions, PropagationPolicy};
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::names::ROLE;
+use crate::resource::Database;
+use crate::roles::Role;
+
+/// The objects of a Database's namespace.
+fn api<K>(database: &Database, cx: &Context) -> Api<K>
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+{
+    Api::namespaced(cx.client().clone(), database.namespace_or_default())
+}
+
+/// Makes the Secret; one that exists already wins.
+pub(crate) async fn create_secret(
+    database: &Database,
+    secret: &Secret,
+    cx: &Context,
+) -> Result<Secret, Error> {
+    let how = PostParams {
+        field_manager: Some(cx.manager().to_owned()),
+        ..PostParams::default()
+    };
+    let created = api::<Secret>(database, cx).create(&how, secret).await;
+    created.map_err(Error::kube(format!("create Secret {}", secret.name_any())))
+}
+
+/// Writes the Secret, unless somebody changed it since it was read.
+pub(crate) async fn replace_secret(
+    database: &Database,
+    secret: &Secret,
+    cx: &Context,
+) -> Result<Secret, Error> {
+    let how = PostParams {
+        field_manager: Some(cx.manager().to_owned()),
+        ..PostParams::default()
+    };
+    let name = secret.name_any();
+    let replaced = api::<Secret>(database, cx).replace(&name, &how, secret).await;
+    replaced.map_err(Error::kube(format!("write Secret {name}")))
+}
+
+/// Asks a claim for the size that the Database wants.
+pub(crate) async fn grow(database: &Database, claim: &str, cx: &Context) -> Result<(), Error> {
+    let size = &database.spec.storage.size;
+    let patch = Patch::Merge(json!({"spec": {"resources": {"requests": {"storage": size}}}}));
+    let how = PatchParams {
+        field_manager: Some(cx.manager().to_owned()),
+        ..PatchParams::default()
+    };
+    let grown = api::<PersistentVolumeClaim>(database, cx).patch(claim, &how, &patch).await;
+    grown.map(drop).map_err(Error::kube(format!("grow {claim} to {size}")))
+}
+
+/// Tells a pod what it is.
+pub(crate) async fn label(
+    database: &Database,
+    pod: &Pod,
+    role: Role,
+    cx: &Context,
+) -> Result<(), Error> {
+    let labels = json!({ROLE: role.as_str()});
+    let patch = Patch::Merge(json!({"metadata": {"uid": pod.uid(), "labels": labels}}));
+    let how = PatchParams {
+        field_manager: Some(cx.manager().to_owned()),
+        ..PatchParams::default()
+    };
+    let name = pod.name_any();
+    match api::<Pod>(database, cx).patch(&name, &how, &patch).await {
+        Ok(_) => Ok(()),
+        // It went, or another one took its name: the next look will tell.
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        Err(error) => Err(Error::kube(format!("label pod {name} as {}", role.as_str()))(error)),
+    }
+}
+
+/// Deletes the StatefulSet but not its pods: they serve on and are taken up by the next one.
+pub(crate) async fn orphan_servers(
+    database: &Database,
+    servers: &StatefulSet,
+    cx: &Context,
+) -> Result<(), Error> {
+    delete(database, servers, PropagationPolicy::Orphan, cx).await
+}
+
+/// Deletes exactly the object that was seen.
+pub(crate) async fn delete<K>(
+    database: &Database,
+    seen: &K,
+    propagation: PropagationPolicy,
+    cx: &Context,
+) -> Result<(), Error>
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+        + Clone
+        + std::fmt::Debug
+        + DeserializeOwned,
+{
+    let how = DeleteParams {
+        propagation_policy: Some(propagation),
+        preconditions: Some(Preconditions {
+            uid: seen.uid(),
+            resource_version: seen.resource_version(),
+        }),
+        ..DeleteParams::default()
+    };
+    let name = seen.name_any();
+    match api::<K>(database, cx).delete(&name, &how).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        Err(error) => Err(Error::kube(format!("delete {} {name}", K::kind(&())))(error)),
+    }
+}

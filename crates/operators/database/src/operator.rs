@@ -1,0 +1,241 @@
+//! The loop of one Database: observe, decide, act, report.
+//!
+//! ```text
+//! paused ─▶ nothing at all         deleted ─▶ farewell
+//! else: finalizer ─▶ Secret ─▶ volumes ─▶ children ─▶ labels of pods ─▶ status
+//! ```
+//!
+//! A stage that cannot go on says why and lets the others work: a Secret that waits for people
+//! must not keep a volume from growing. Only without a Secret there are no servers.
+
+use std::sync::Arc;
+
+use evenkeel_ambient::Random;
+use evenkeel_children::Children as Owned;
+use evenkeel_controller::{
+    Classify, Context, ErrorClass, Key, Outcome, Ran, ReasonWord, Reconciler, is_held,
+};
+use evenkeel_kubeset::{Manifests, SetPolicy};
+use evenkeel_reconcile::Word;
+use k8s_openapi::api::core::v1::Secret;
+
+use crate::act;
+use crate::children::Children;
+use crate::credentials::{self, Exchange, Step as SecretStep, Stuck};
+use crate::error::Error;
+use crate::farewell::farewell;
+use crate::names::FINALIZER;
+use crate::observe::Observed;
+use crate::passwords::Passwords;
+use crate::report::report;
+use crate::resource::Database;
+use crate::roles::unlabelled;
+use crate::storage::{self, Step as StorageStep, Storage};
+use crate::verdict::{Credentials, Objection};
+
+/// Reconciles Databases.
+#[derive(Debug)]
+pub struct DatabaseOperator<P> {
+    pub(crate) owned: Arc<Owned>,
+    pub(crate) passwords: P,
+}
+
+/// What the stages of a run found out.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    pub(crate) credentials: Credentials,
+    pub(crate) storage: Storage,
+    pub(crate) objection: Option<Objection>,
+    /// What went wrong and is worth another try; the first of it.
+    pub(crate) trouble: Option<Error>,
+    /// The request for a new password that was carried out last.
+    pub(crate) rotated: Option<String>,
+}
+
+impl<P: Passwords> Reconciler for DatabaseOperator<P> {
+    type Kind = Database;
+    type Error = Error;
+
+    async fn reconcile(&self, database: Arc<Database>, cx: Context) -> Ran<Error> {
+        if database.metadata.deletion_timestamp.is_some() {
+            return farewell(&database, &cx).await;
+        }
+        if database.spec.paused {
+            return Ok(Outcome::wait("somebody to unpause it"));
+        }
+        let database = match is_held(&*database, FINALIZER) {
+            true => database,
+            false => Arc::new(cx.hold(&*database, FINALIZER).await?),
+        };
+        let observed = Observed::of(&database, &cx).await?;
+        let findings = self.work(&database, &observed, &cx).await?;
+        report(&database, &observed, &findings, &cx).await?;
+        Ok(outcome(findings))
+    }
+
+    fn gone(&self, key: &Key) {
+        self.owned.forget(key);
+    }
+}
+
+/// What the findings mean for the next run.
+fn outcome(findings: Findings) -> Outcome<Error> {
+    match (findings.trouble, findings.credentials) {
+        (Some(error), _) => Outcome::failed(error),
+        (None, Credentials::Changing(_)) => Outcome::wait("the server to take the new password"),
+        (None, Credentials::Stuck(_)) => Outcome::wait("somebody to bring the credentials back"),
+        (None, Credentials::Ready) => Outcome::Done,
+    }
+}
+
+impl<P: Passwords> DatabaseOperator<P> {
+    async fn work(
+        &self,
+        database: &Database,
+        observed: &Observed,
+        cx: &Context,
+    ) -> Result<Findings, Error> {
+        let (credentials, rotated) = self.credentials(database, observed, cx).await?;
+        let mut findings = Findings {
+            storage: grow(database, observed, cx).await?,
+            credentials,
+            objection: None,
+            trouble: None,
+            rotated,
+        };
+        if may_serve(&findings.credentials)
+            && let Err(error) = self.children(database).await
+        {
+            findings.objection = objection(&error);
+            findings.trouble = Some(error);
+        }
+        for (pod, role) in unlabelled(database, &observed.pods) {
+            act::label(database, pod, role, cx).await?;
+        }
+        Ok(findings)
+    }
+
+    /// Takes the next step with the Secret; how the credentials are then.
+    async fn credentials(
+        &self,
+        database: &Database,
+        observed: &Observed,
+        cx: &Context,
+    ) -> Result<(Credentials, Option<String>), Error> {
+        let mut secret = observed.secret.as_deref().cloned();
+        // Announcing, changing and concluding are three steps; each is durable before the next.
+        loop {
+            let has_volumes = !observed.claims.is_empty();
+            let step = credentials::decide(database, secret.as_ref(), &observed.given, has_volumes);
+            let rotated = secret.as_ref().and_then(credentials::rotated).map(str::to_owned);
+            match (step, secret) {
+                (SecretStep::Nothing, _) => return Ok((Credentials::Ready, rotated)),
+                (SecretStep::Stuck(stuck), _) => return Ok((Credentials::Stuck(stuck), rotated)),
+                (SecretStep::Create { given }, _) => {
+                    let new = credentials::create(database, given, dice(cx));
+                    secret = Some(act::create_secret(database, &new, cx).await?);
+                }
+                (SecretStep::Change(exchange), Some(old)) => {
+                    if let Err(why) = self.change(database, observed, &exchange).await {
+                        return Ok((Credentials::Changing(why), rotated));
+                    }
+                    secret = Some(write(database, credentials::conclude(database, old), cx).await?);
+                }
+                (SecretStep::Announce { given, request }, Some(old)) => {
+                    let new = credentials::announce(old, given, request, dice(cx));
+                    secret = Some(write(database, new, cx).await?);
+                }
+                (SecretStep::Refresh, Some(old)) => {
+                    secret = Some(write(database, credentials::refresh(database, old), cx).await?);
+                }
+                (_, None) => return Ok((Credentials::Stuck(Stuck::Lost), None)),
+            }
+        }
+    }
+
+    /// Changes the password in the server; why not, if it cannot be done now. A server that never
+    /// had data takes whatever the Secret says at its first start.
+    async fn change(
+        &self,
+        database: &Database,
+        observed: &Observed,
+        exchange: &Exchange,
+    ) -> Result<(), String> {
+        if observed.claims.is_empty() {
+            return Ok(());
+        }
+        if database.wanted_servers() == 0 {
+            return Err("a new password waits for the Database to be started".to_owned());
+        }
+        let changed = self.passwords.exchange(database, exchange).await;
+        changed.map_err(|error| evenkeel_reconcile::chain(&error))
+    }
+
+    /// Brings the children to what they should be.
+    async fn children(&self, database: &Database) -> Result<(), Error> {
+        let documents = Children::of(database).documents()?;
+        let wanted = Manifests::of(documents)?;
+        let Some(set) = self.owned.of(database).await else {
+            return Ok(());
+        };
+        let converged = set.converge(&wanted, &SetPolicy::default()).await;
+        let refused = converged.changes().iter().find(|change| change.word == Word::Refused);
+        if let Some(refused) = refused {
+            return Err(Error::NotOurs(format!("{} is left alone: {}", refused.key, refused.text)));
+        }
+        converged.result.map(drop).map_err(|error| Box::new(error).into())
+    }
+}
+
+fn dice(cx: &Context) -> &dyn Random {
+    &**cx.dice()
+}
+
+async fn write(database: &Database, secret: Secret, cx: &Context) -> Result<Secret, Error> {
+    Ok(act::replace_secret(database, &secret, cx).await?)
+}
+
+/// Whether servers may be made: never without a Secret to start from.
+fn may_serve(credentials: &Credentials) -> bool {
+    match credentials {
+        Credentials::Ready | Credentials::Changing(_) => true,
+        // Servers that run go on; new ones would start with what people have to bring first.
+        Credentials::Stuck(_) => false,
+    }
+}
+
+/// Takes the next steps with the volumes.
+async fn grow(
+    database: &Database,
+    observed: &Observed,
+    cx: &Context,
+) -> Result<Storage, Error> {
+    let servers = observed.servers.as_deref();
+    let storage = storage::decide(database, &observed.claims, servers, |class| {
+        observed.may_grow(class)
+    });
+    for step in &storage.steps {
+        match (step, servers) {
+            (StorageStep::Grow { claim, .. }, _) => act::grow(database, claim, cx).await?,
+            (StorageStep::Recreate, Some(servers)) => {
+                act::orphan_servers(database, servers, cx).await?;
+            }
+            (StorageStep::Recreate, None) => {}
+        }
+    }
+    Ok(storage)
+}
+
+/// Why the Database is not taken as it is, if that is what the error means.
+fn objection(error: &Error) -> Option<Objection> {
+    let reason = match (error, error.class()) {
+        (Error::NotOurs(_), _) => ReasonWord::of("Conflict"),
+        (_, ErrorClass::Permanent) => ReasonWord::of("Refused"),
+        (_, ErrorClass::Transient | ErrorClass::Unknown) => return None,
+    };
+    Some(Objection {
+        reason,
+        message: evenkeel_reconcile::chain(error),
+    })
+}
+
