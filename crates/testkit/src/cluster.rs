@@ -74,6 +74,16 @@ impl Cluster {
         Self::Simulated(Arc::default())
     }
 
+    /// A new simulated cluster in which workloads come to life at once.
+    pub fn simulated_alive() -> Self {
+        let workloads = kubesim::Workloads::instant();
+        let cluster = kubesim::Cluster::builder().workloads(workloads).build();
+        Self::Simulated(Arc::new(Simulated {
+            cluster,
+            served: OnceCell::new(),
+        }))
+    }
+
     /// The real cluster that the tests of this process share; `None`, loudly, where there is
     /// none. Use namespaces of your own.
     pub async fn shared_real_or_skip() -> Option<Self> {

@@ -47,7 +47,9 @@ pub(crate) async fn replace_secret(
         ..PostParams::default()
     };
     let name = secret.name_any();
-    let replaced = api::<Secret>(database, cx).replace(&name, &how, secret).await;
+    let replaced = api::<Secret>(database, cx)
+        .replace(&name, &how, secret)
+        .await;
     replaced.map_err(Error::kube(format!("write Secret {name}")))
 }
 
@@ -59,8 +61,12 @@ pub(crate) async fn grow(database: &Database, claim: &str, cx: &Context) -> Resu
         field_manager: Some(cx.manager().to_owned()),
         ..PatchParams::default()
     };
-    let grown = api::<PersistentVolumeClaim>(database, cx).patch(claim, &how, &patch).await;
-    grown.map(drop).map_err(Error::kube(format!("grow {claim} to {size}")))
+    let grown = api::<PersistentVolumeClaim>(database, cx)
+        .patch(claim, &how, &patch)
+        .await;
+    grown
+        .map(drop)
+        .map_err(Error::kube(format!("grow {claim} to {size}")))
 }
 
 /// Tells a pod what it is.
@@ -81,7 +87,10 @@ pub(crate) async fn label(
         Ok(_) => Ok(()),
         // It went, or another one took its name: the next look will tell.
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        Err(error) => Err(Error::kube(format!("label pod {name} as {}", role.as_str()))(error)),
+        Err(error) => Err(Error::kube(format!(
+            "label pod {name} as {}",
+            role.as_str()
+        ))(error)),
     }
 }
 
@@ -119,6 +128,8 @@ where
     match api::<K>(database, cx).delete(&name, &how).await {
         Ok(_) => Ok(()),
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(error) => Err(Error::kube(format!("delete {} {name}", K::kind(&())))(error)),
+        Err(error) => Err(Error::kube(format!("delete {} {name}", K::kind(&())))(
+            error,
+        )),
     }
 }

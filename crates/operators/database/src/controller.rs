@@ -28,7 +28,10 @@ pub fn controller<P: Passwords>(passwords: P) -> Controller<DatabaseOperator<P>>
     let controller = Controller::new("database", DatabaseOperator { owned, passwords })
         .owns(Watch::<StatefulSet>::all().labels(DATABASE))
         .watches(Watch::<Pod>::all().labels(DATABASE), pods)
-        .watches(Watch::<PersistentVolumeClaim>::all().labels(DATABASE), claims)
+        .watches(
+            Watch::<PersistentVolumeClaim>::all().labels(DATABASE),
+            claims,
+        )
         .watches(Watch::<Secret>::all().labels(DATABASE), own_secret)
         .watches(Watch::<Metadata<Secret>>::all(), given_secret)
         .knows(Watch::<StorageClass>::all())
@@ -66,7 +69,10 @@ fn child_settings() -> Settings {
     Settings {
         manager: MANAGER.to_owned(),
         owner_key: PARENT.to_owned(),
-        child_kinds: kinds.into_iter().map(|(group, kind)| GroupKind::new(group, kind)).collect(),
+        child_kinds: kinds
+            .into_iter()
+            .map(|(group, kind)| GroupKind::new(group, kind))
+            .collect(),
         ..Settings::default()
     }
 }
@@ -74,7 +80,9 @@ fn child_settings() -> Settings {
 fn pods(database: &Database) -> Vec<Key> {
     let (key, names) = (Key::of(database), Names::of(database));
     let ordinals = 0..database.spec.replicas;
-    ordinals.map(|ordinal| key.beside(&names.pod(ordinal))).collect()
+    ordinals
+        .map(|ordinal| key.beside(&names.pod(ordinal)))
+        .collect()
 }
 
 fn claims(database: &Database) -> Vec<Key> {
@@ -87,5 +95,7 @@ fn own_secret(database: &Database) -> Vec<Key> {
 
 fn given_secret(database: &Database) -> Vec<Key> {
     let wanted = database.spec.password_secret_ref.iter();
-    wanted.map(|secret| Key::of(database).beside(&secret.name)).collect()
+    wanted
+        .map(|secret| Key::of(database).beside(&secret.name))
+        .collect()
 }

@@ -75,23 +75,37 @@ fn claims(names: Names<'_>, cx: &Context) -> Result<Vec<PersistentVolumeClaim>, 
 /// The claims that a Database may have.
 pub(crate) fn claim_keys(names: Names<'_>, database: &Key) -> Vec<Key> {
     let ordinals = 0..MOST_SERVERS;
-    ordinals.map(|ordinal| database.beside(&names.claim(ordinal))).collect()
+    ordinals
+        .map(|ordinal| database.beside(&names.claim(ordinal)))
+        .collect()
 }
 
 fn rigid_classes(cx: &Context) -> Result<Vec<String>, Error> {
     let classes = cx.known::<StorageClass>()?.all();
-    let rigid = classes.iter().filter(|class| class.allow_volume_expansion != Some(true));
-    Ok(rigid.filter_map(|class| class.metadata.name.clone()).collect())
+    let rigid = classes
+        .iter()
+        .filter(|class| class.allow_volume_expansion != Some(true));
+    Ok(rigid
+        .filter_map(|class| class.metadata.name.clone())
+        .collect())
 }
 
 async fn given(database: &Database, cx: &Context) -> Result<Given, Error> {
     let Some(wanted) = &database.spec.password_secret_ref else {
         return Ok(Given::Nothing);
     };
-    if cx.known::<Metadata<Secret>>()?.get(&cx.key().beside(&wanted.name)).is_none() {
-        return Ok(Given::Unreadable(format!("Secret {} does not exist", wanted.name)));
+    if cx
+        .known::<Metadata<Secret>>()?
+        .get(&cx.key().beside(&wanted.name))
+        .is_none()
+    {
+        return Ok(Given::Unreadable(format!(
+            "Secret {} does not exist",
+            wanted.name
+        )));
     }
-    let secrets: Api<Secret> = Api::namespaced(cx.client().clone(), database.namespace_or_default());
+    let secrets: Api<Secret> =
+        Api::namespaced(cx.client().clone(), database.namespace_or_default());
     let secret = secrets.get_opt(&wanted.name).await;
     let secret = secret.map_err(Error::kube(format!("read Secret {}", wanted.name)))?;
     Ok(read(secret.as_ref(), wanted))

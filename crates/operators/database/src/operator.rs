@@ -127,7 +127,10 @@ impl<P: Passwords> DatabaseOperator<P> {
         loop {
             let has_volumes = !observed.claims.is_empty();
             let step = credentials::decide(database, secret.as_ref(), &observed.given, has_volumes);
-            let rotated = secret.as_ref().and_then(credentials::rotated).map(str::to_owned);
+            let rotated = secret
+                .as_ref()
+                .and_then(credentials::rotated)
+                .map(str::to_owned);
             match (step, secret) {
                 (SecretStep::Nothing, _) => return Ok((Credentials::Ready, rotated)),
                 (SecretStep::Stuck(stuck), _) => return Ok((Credentials::Stuck(stuck), rotated)),
@@ -168,7 +171,7 @@ impl<P: Passwords> DatabaseOperator<P> {
             return Err("a new password waits for the Database to be started".to_owned());
         }
         let changed = self.passwords.exchange(database, exchange).await;
-        changed.map_err(|error| evenkeel_reconcile::chain(&error))
+        changed.map_err(|error| evenkeel_ambient::chain(&error))
     }
 
     /// Brings the children to what they should be.
@@ -179,11 +182,20 @@ impl<P: Passwords> DatabaseOperator<P> {
             return Ok(());
         };
         let converged = set.converge(&wanted, &SetPolicy::default()).await;
-        let refused = converged.changes().iter().find(|change| change.word == Word::Refused);
+        let refused = converged
+            .changes()
+            .iter()
+            .find(|change| change.word == Word::Refused);
         if let Some(refused) = refused {
-            return Err(Error::NotOurs(format!("{} is left alone: {}", refused.key, refused.text)));
+            return Err(Error::NotOurs(format!(
+                "{} is left alone: {}",
+                refused.key, refused.text
+            )));
         }
-        converged.result.map(drop).map_err(|error| Box::new(error).into())
+        converged
+            .result
+            .map(drop)
+            .map_err(|error| Box::new(error).into())
     }
 }
 
@@ -205,11 +217,7 @@ fn may_serve(credentials: &Credentials) -> bool {
 }
 
 /// Takes the next steps with the volumes.
-async fn grow(
-    database: &Database,
-    observed: &Observed,
-    cx: &Context,
-) -> Result<Storage, Error> {
+async fn grow(database: &Database, observed: &Observed, cx: &Context) -> Result<Storage, Error> {
     let servers = observed.servers.as_deref();
     let storage = storage::decide(database, &observed.claims, servers, |class| {
         observed.may_grow(class)
@@ -235,7 +243,6 @@ fn objection(error: &Error) -> Option<Objection> {
     };
     Some(Objection {
         reason,
-        message: evenkeel_reconcile::chain(error),
+        message: evenkeel_ambient::chain(error),
     })
 }
-

@@ -1,9 +1,12 @@
 //! The Database operator, from the resource to running servers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod bed;
 mod children;
 mod credentials;
 mod definition;
+mod growth;
+mod life;
 mod sample;
 mod script;
 mod storage;
