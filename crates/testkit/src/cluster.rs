@@ -90,6 +90,11 @@ impl Cluster {
         or_skip(RealCluster::shared().await).map(Self::Real)
     }
 
+    /// The same with nodes on which workloads come to life.
+    pub async fn shared_real_alive_or_skip() -> Option<Self> {
+        or_skip(RealCluster::shared_alive().await).map(Self::Real)
+    }
+
     /// A client with all rights.
     ///
     /// # Panics

@@ -152,7 +152,7 @@ fn check_spec(spec: &At<'_>, faults: &mut Faults) {
         &["Failed", "TerminatingOrFailed"],
     );
     let template = spec.field("template");
-    pods::check_template(&template, faults);
+    pods::check_template(&template, &[], faults);
     let pod = template.field("spec");
     let policy = pod.field("restartPolicy");
     match policy.text() {

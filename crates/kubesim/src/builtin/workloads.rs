@@ -221,7 +221,13 @@ fn check_template(spec: &At<'_>, whose: &str, faults: &mut Faults) {
         let words = "`selector` does not match template `labels`";
         faults.add(FieldError::invalid(&labels.path, shown, words));
     }
-    pods::check_template(&template, faults);
+    let claims: Vec<_> = spec.value["volumeClaimTemplates"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|claim| claim["metadata"]["name"].as_str())
+        .collect();
+    pods::check_template(&template, &claims, faults);
     check_endless(&template, whose, faults);
 }
 
@@ -382,7 +388,7 @@ fn check_replication_controller(controller: &At<'_>, faults: &mut Faults) {
     if !template.is_set() {
         return faults.add(template.required(""));
     }
-    pods::check_template(&template, faults);
+    pods::check_template(&template, &[], faults);
     check_endless(&template, "ReplicationController", faults);
 }
 

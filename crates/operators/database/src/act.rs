@@ -10,7 +10,7 @@ use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::names::ROLE;
+use crate::names::{Names, ROLE};
 use crate::resource::Database;
 use crate::roles::Role;
 
@@ -20,6 +20,17 @@ where
     K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
 {
     Api::namespaced(cx.client().clone(), database.namespace_or_default())
+}
+
+/// Whether the primary has a volume. Credentials are made or thrown away on the answer, so the
+/// server is asked: what is followed may be a moment old.
+pub(crate) async fn has_data(database: &Database, cx: &Context) -> Result<bool, Error> {
+    let claim = Names::of(database).claim(0);
+    let found = api::<PersistentVolumeClaim>(database, cx)
+        .get_metadata_opt(&claim)
+        .await;
+    let found = found.map_err(Error::kube(format!("look for {claim}")))?;
+    Ok(found.is_some())
 }
 
 /// Makes the Secret; one that exists already wins.

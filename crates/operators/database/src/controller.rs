@@ -81,7 +81,7 @@ fn pods(database: &Database) -> Vec<Key> {
     let (key, names) = (Key::of(database), Names::of(database));
     let ordinals = 0..database.spec.replicas;
     ordinals
-        .map(|ordinal| key.beside(&names.pod(ordinal)))
+        .map(|ordinal| key.beside(names.pod(ordinal)))
         .collect()
 }
 
@@ -90,7 +90,7 @@ fn claims(database: &Database) -> Vec<Key> {
 }
 
 fn own_secret(database: &Database) -> Vec<Key> {
-    vec![Key::of(database).beside(&Names::of(database).secret())]
+    vec![Key::of(database).beside(Names::of(database).secret())]
 }
 
 fn given_secret(database: &Database) -> Vec<Key> {

@@ -42,7 +42,7 @@ async fn delete_keepsakes(
     cx: &Context,
 ) -> Result<(), Error> {
     let live = |claim: &&PersistentVolumeClaim| claim.metadata.deletion_timestamp.is_none();
-    let ours = |claim: &&PersistentVolumeClaim| is_ours(database, *claim);
+    let ours = |claim: &&PersistentVolumeClaim| is_ours(database, claim);
     for claim in observed.claims.iter().filter(live).filter(ours) {
         act::delete(database, claim, PropagationPolicy::Background, cx).await?;
     }

@@ -32,7 +32,7 @@ impl Observed {
         let (key, names) = (cx.key(), Names::of(database));
         let own = own_servers(database, cx)?;
         Ok(Self {
-            secret: cx.known::<Secret>()?.get(&key.beside(&names.secret())),
+            secret: cx.known::<Secret>()?.get(&key.beside(names.secret())),
             given: given(database, cx).await?,
             pods: pods(own.as_deref(), cx)?,
             claims: claims(names, cx)?,
@@ -76,7 +76,7 @@ fn claims(names: Names<'_>, cx: &Context) -> Result<Vec<PersistentVolumeClaim>, 
 pub(crate) fn claim_keys(names: Names<'_>, database: &Key) -> Vec<Key> {
     let ordinals = 0..MOST_SERVERS;
     ordinals
-        .map(|ordinal| database.beside(&names.claim(ordinal)))
+        .map(|ordinal| database.beside(names.claim(ordinal)))
         .collect()
 }
 

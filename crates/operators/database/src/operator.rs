@@ -8,6 +8,7 @@
 //! A stage that cannot go on says why and lets the others work: a Secret that waits for people
 //! must not keep a volume from growing. Only without a Secret there are no servers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use evenkeel_ambient::Random;
@@ -81,9 +82,14 @@ impl<P: Passwords> Reconciler for DatabaseOperator<P> {
 /// What the findings mean for the next run.
 fn outcome(findings: Findings) -> Outcome<Error> {
     match (findings.trouble, findings.credentials) {
+        // Nobody tells when what is not ours gets out of the way.
+        (Some(Error::NotOurs(_)), _) => Outcome::wait("somebody else's object to go"),
         (Some(error), _) => Outcome::failed(error),
         (None, Credentials::Changing(_)) => Outcome::wait("the server to take the new password"),
         (None, Credentials::Stuck(_)) => Outcome::wait("somebody to bring the credentials back"),
+        (None, Credentials::Ready) if !findings.storage.steps.is_empty() => {
+            Outcome::wait("the volumes to grow")
+        }
         (None, Credentials::Ready) => Outcome::Done,
     }
 }
@@ -103,8 +109,13 @@ impl<P: Passwords> DatabaseOperator<P> {
             trouble: None,
             rotated,
         };
-        if may_serve(&findings.credentials)
-            && let Err(error) = self.children(database).await
+        // A StatefulSet cannot be changed to the new size; it is made again in the next run.
+        let moving = !findings.storage.steps.is_empty();
+        if !moving
+            && may_serve(&findings.credentials)
+            && let Err(error) = self
+                .children(&as_large_as_it_can_be(database, observed, &findings))
+                .await
         {
             findings.objection = objection(&error);
             findings.trouble = Some(error);
@@ -125,8 +136,8 @@ impl<P: Passwords> DatabaseOperator<P> {
         let mut secret = observed.secret.as_deref().cloned();
         // Announcing, changing and concluding are three steps; each is durable before the next.
         loop {
-            let has_volumes = !observed.claims.is_empty();
-            let step = credentials::decide(database, secret.as_ref(), &observed.given, has_volumes);
+            let has_data = secret.is_some() || act::has_data(database, cx).await?;
+            let step = credentials::decide(database, secret.as_ref(), &observed.given, has_data);
             let rotated = secret
                 .as_ref()
                 .and_then(credentials::rotated)
@@ -139,7 +150,7 @@ impl<P: Passwords> DatabaseOperator<P> {
                     secret = Some(act::create_secret(database, &new, cx).await?);
                 }
                 (SecretStep::Change(exchange), Some(old)) => {
-                    if let Err(why) = self.change(database, observed, &exchange).await {
+                    if let Err(why) = self.change(database, &exchange, cx).await? {
                         return Ok((Credentials::Changing(why), rotated));
                     }
                     secret = Some(write(database, credentials::conclude(database, old), cx).await?);
@@ -161,17 +172,18 @@ impl<P: Passwords> DatabaseOperator<P> {
     async fn change(
         &self,
         database: &Database,
-        observed: &Observed,
         exchange: &Exchange,
-    ) -> Result<(), String> {
-        if observed.claims.is_empty() {
-            return Ok(());
+        cx: &Context,
+    ) -> Result<Result<(), String>, Error> {
+        if !act::has_data(database, cx).await? {
+            return Ok(Ok(()));
         }
         if database.wanted_servers() == 0 {
-            return Err("a new password waits for the Database to be started".to_owned());
+            let why = "a new password waits for the Database to be started";
+            return Ok(Err(why.to_owned()));
         }
         let changed = self.passwords.exchange(database, exchange).await;
-        changed.map_err(|error| evenkeel_ambient::chain(&error))
+        Ok(changed.map_err(|error| evenkeel_ambient::chain(&error)))
     }
 
     /// Brings the children to what they should be.
@@ -232,6 +244,24 @@ async fn grow(database: &Database, observed: &Observed, cx: &Context) -> Result<
         }
     }
     Ok(storage)
+}
+
+/// The Database with the size that its servers have, where the class does not let volumes grow:
+/// everything else of it goes on.
+fn as_large_as_it_can_be<'d>(
+    database: &'d Database,
+    observed: &Observed,
+    findings: &Findings,
+) -> Cow<'d, Database> {
+    let size = observed.servers.as_deref().and_then(storage::templated);
+    match (&findings.storage.rigid, size) {
+        (Some(_), Some(size)) => {
+            let mut smaller = database.clone();
+            smaller.spec.storage.size = size.to_owned();
+            Cow::Owned(smaller)
+        }
+        _ => Cow::Borrowed(database),
+    }
 }
 
 /// Why the Database is not taken as it is, if that is what the error means.

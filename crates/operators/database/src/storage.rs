@@ -103,7 +103,7 @@ fn class(claim: &PersistentVolumeClaim) -> &str {
 }
 
 /// The size in the StatefulSet's claim template.
-fn templated(servers: &StatefulSet) -> Option<&str> {
+pub(crate) fn templated(servers: &StatefulSet) -> Option<&str> {
     let templates = servers.spec.as_ref()?.volume_claim_templates.as_ref()?;
     let named = |claim: &&PersistentVolumeClaim| claim.metadata.name.as_deref() == Some(VOLUME);
     requested(templates.iter().find(named)?)

@@ -199,6 +199,14 @@ impl RealCluster {
         SHARED.get_or_try_init(start).await.cloned()
     }
 
+    /// The same with a scheduler, all controllers and two nodes, so that workloads come to life.
+    pub async fn shared_alive() -> Result<Arc<Self>, RealClusterError> {
+        static SHARED: OnceCell<Arc<RealCluster>> = OnceCell::const_new();
+        let alive = Self::builder().controllers(&["*"]).scheduler().nodes(2);
+        let start = async || alive.start().await.map(Arc::new);
+        SHARED.get_or_try_init(start).await.cloned()
+    }
+
     /// A client with all rights.
     pub async fn client(&self) -> Result<Client, RealClusterError> {
         client_of(&self.kubeconfig_text(User::Admin)?, true).await

@@ -26,7 +26,7 @@ pub(super) const KINDS: [Kind; 2] = [
         .counted()
         .defaults(defaults::default_pod)
         .prepares(prepare)
-        .checks(|pod, faults| check_spec(&pod.field("spec"), faults))
+        .checks(|pod, faults| check_spec(&pod.field("spec"), &[], faults))
         .checks_update(check_update)
         .warns(|pod| warnings(&pod.field("spec"))),
     Kind::plain("", "PodTemplate")
@@ -36,15 +36,16 @@ pub(super) const KINDS: [Kind; 2] = [
                 default_template(template);
             }
         })
-        .checks(|object, faults| check_template(&object.field("template"), faults))
+        .checks(|object, faults| check_template(&object.field("template"), &[], faults))
         .warns(|object| warnings(&object.field("template").field("spec"))),
 ];
 
-/// A template: metadata that may be in it, and the spec.
-pub(super) fn check_template(template: &At<'_>, faults: &mut Faults) {
+/// A template: metadata that may be in it, and the spec. Beside its own volumes, the pods will have
+/// one for each of `claims`.
+pub(super) fn check_template(template: &At<'_>, claims: &[&str], faults: &mut Faults) {
     metadata::validate_template(&template.value["metadata"], &template.path, &mut faults.0);
     let spec = template.field("spec");
-    check_spec(&spec, faults);
+    check_spec(&spec, claims, faults);
     let ephemeral = spec.field("ephemeralContainers");
     if !ephemeral.is_empty() {
         faults.add(ephemeral.forbidden("ephemeral containers not allowed in pod template"));

@@ -8,7 +8,7 @@ use super::super::{metadata, names};
 use super::{containers, volumes};
 use crate::field_error::FieldError;
 
-pub(in crate::builtin) fn check_spec(spec: &At<'_>, faults: &mut Faults) {
+pub(in crate::builtin) fn check_spec(spec: &At<'_>, claims: &[&str], faults: &mut Faults) {
     let grace = spec.field("terminationGracePeriodSeconds");
     if !grace.is_set() {
         faults.add(grace.required(""));
@@ -18,7 +18,8 @@ pub(in crate::builtin) fn check_spec(spec: &At<'_>, faults: &mut Faults) {
         spec.field("containers"),
         spec.field("initContainers"),
     );
-    let volumes = volumes::check(&volumes, faults);
+    let mut volumes = volumes::check(&volumes, faults);
+    volumes.extend(claims);
     let mut names = HashSet::new();
     containers::check(&main, &volumes, &mut names, faults);
     containers::check_init(&init, &volumes, &mut names, faults);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use evenkeel_ambient::{SeededRandom, SystemClock};
-use evenkeel_controller::{Ended, Manager};
+use evenkeel_controller::{Ended, Manager, Watch};
 use evenkeel_database_operator::credentials::Exchange;
 use evenkeel_database_operator::passwords::{PasswordError, Passwords};
 use evenkeel_database_operator::{Database, controller};
@@ -152,7 +152,9 @@ impl Bed {
         let (clock, dice) = (Arc::new(SystemClock), Arc::new(SeededRandom::new(7)));
         let mut registry = Registry::default();
         let manager = Manager::new(client, clock, dice, &mut registry);
-        let manager = manager.with(controller(self.server.clone()));
+        // Tests share the real cluster: each operator minds the Databases of its own test.
+        let own = Watch::all().labels(format!("test={}", self.namespace));
+        let manager = manager.with(controller(self.server.clone()).only(own));
         let stop = CancellationToken::new();
         Operating {
             task: Some(tokio::spawn(manager.run(stop.clone()))),
@@ -170,7 +172,7 @@ impl Bed {
         }
         let database = json!({
             "apiVersion": "evenkeel.io/v1", "kind": "Database",
-            "metadata": {"name": "orders"}, "spec": whole,
+            "metadata": {"name": "orders", "labels": {"test": self.namespace}}, "spec": whole,
         });
         let how = PatchParams::apply("person").force();
         self.api()

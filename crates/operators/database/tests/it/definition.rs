@@ -25,7 +25,7 @@ pub(crate) async fn install(client: &Client) {
 
 /// The Databases of a namespace of its own, on the real server; nothing where there is none.
 async fn databases(namespace: &str) -> Option<Api<Database>> {
-    let cluster = Cluster::shared_real_or_skip().await?;
+    let cluster = Cluster::shared_real_alive_or_skip().await?;
     let client = cluster.client().await;
     install(&client).await;
     let namespaces: Api<k8s_openapi::api::core::v1::Namespace> = Api::all(client.clone());

@@ -64,7 +64,7 @@ async fn a_class_that_cannot_grow_is_said_and_nothing_is_touched() {
 /// On the real control plane nobody makes the volumes larger, but the moves are the same.
 #[tokio::test]
 async fn the_real_server_takes_the_moves_of_growing() {
-    let Some(real) = Cluster::shared_real_or_skip().await else {
+    let Some(real) = Cluster::shared_real_alive_or_skip().await else {
         return;
     };
     let bed = Bed::on(&real, "database-growth").await;
