@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value};
 
-use super::PatchError;
 use super::element_order::{Items, order};
+use super::{PatchError, type_mismatch};
 use crate::field_error::go_text;
 use crate::schema::{PatchStrategy, Schema, Shape};
 
@@ -28,7 +28,10 @@ impl StrategicPatch {
     pub fn decode(body: &[u8]) -> Result<Self, PatchError> {
         match serde_json::from_slice(body).map_err(|error| PatchError::syntax(&error))? {
             Value::Object(patch) => Ok(Self(patch)),
-            other => Err(PatchError::type_of(&other, "map[string]interface {}")),
+            other => {
+                let mismatch = type_mismatch(&other, "map[string]interface {}");
+                Err(PatchError::Undecodable(mismatch))
+            }
         }
     }
 

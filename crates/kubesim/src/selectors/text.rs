@@ -21,7 +21,9 @@ pub(crate) fn selector_text(selector: &Value) -> String {
 
 fn expression_text(expression: &Value) -> Option<String> {
     let key = expression["key"].as_str()?;
-    let values = meta::strings(expression.get("values")).join(",");
+    let mut values = meta::strings(expression.get("values"));
+    values.sort_unstable();
+    let values = values.join(",");
     match expression["operator"].as_str()? {
         "In" => Some(format!("{key} in ({values})")),
         "NotIn" => Some(format!("{key} notin ({values})")),

@@ -58,8 +58,10 @@ impl Printer {
             Some("None") => Include::Nothing,
             Some("Object") => Include::Object,
             Some(other) => {
-                let message = format!("unrecognized includeObject value: {other:?}");
-                return Err(ApiError::bad_request(message));
+                return Err(ApiError::bad_request(format!(
+                    "Unable to convert to Table as requested: includeObject: Invalid value: \
+                     {other:?}: must be 'Metadata', 'Object', 'None', or empty"
+                )));
             }
         };
         let ambient = ambient.clone();

@@ -7,7 +7,7 @@ use super::Call;
 use super::decode::{conversion_fault, drop_unknown};
 use super::update::check_name;
 use super::writing::{Change, Writing, Written};
-use crate::field_error::{FieldError, Path};
+use crate::field_error::{FieldError, Path, go_text};
 use crate::merge::{self, ApplyError};
 use crate::meta;
 use crate::patch::{self, JsonPatch, MergePatch, Patch, PatchError, StrategicPatch};
@@ -50,7 +50,7 @@ impl Call<'_> {
                     let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, name))?;
                     let live = in_version(live, &self.resource);
                     let patched = || self.patched(kind, &live);
-                    let (patched, found) = self.retyped(patched, options.validation)?;
+                    let (patched, found) = self.retyped(kind, patched, options.validation)?;
                     warnings = found;
                     self.as_target(patched, name).map(Change::Replaced)
                 })?
@@ -88,13 +88,18 @@ impl Call<'_> {
     /// patch, and is told together with all that it led to.
     fn retyped(
         &self,
+        kind: Kind,
         patched: impl Fn() -> Result<Value, ApiError>,
         validation: FieldValidation,
     ) -> Result<(Value, Vec<String>), ApiError> {
         let faulty = |why: &str| match patched() {
             Err(error) => error,
             Ok(whole) => {
-                let error = FieldError::invalid(&Path::field("patch"), patch::written(&whole), why);
+                let shown = match kind {
+                    Kind::Strategic => self.patch_text(),
+                    _ => patch::written(&whole),
+                };
+                let error = FieldError::invalid(&Path::field("patch"), shown, why);
                 ApiError::invalid("", "", "", &[error])
             }
         };
@@ -116,6 +121,12 @@ impl Call<'_> {
             FieldValidation::Ignore => Ok((object, Vec::new())),
             FieldValidation::Warn | FieldValidation::Strict => Ok((object, faults)),
         }
+    }
+
+    /// The patch itself, as the server's own language prints it.
+    fn patch_text(&self) -> String {
+        let patch: Value = serde_json::from_slice(&self.request.body).unwrap_or_default();
+        go_text(&patch)
     }
 
     /// The patched object must still be the one that the path names.
@@ -167,12 +178,31 @@ impl Call<'_> {
                 options.force,
             );
             let mut object = applied.map_err(apply_error)?;
+            if writing.manager == "kubectl" {
+                renew_last_applied(&mut object, &intent);
+            }
             self.place(&mut object)?;
             check_name(&object, name)?;
             to_stored(&mut object, &self.resource);
             Ok(Change::Applied(object))
         })
     }
+}
+
+/// Where kubectl, applying on its own side, remembers what it applied.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Keeps what kubectl remembers up to date, where it remembers something.
+fn renew_last_applied(object: &mut Value, intent: &Value) {
+    let annotations = object.pointer_mut("/metadata/annotations");
+    let Some(remembered) = annotations.and_then(|found| found.get_mut(LAST_APPLIED)) else {
+        return;
+    };
+    let mut applied = intent.clone();
+    if let Some(Value::Object(own)) = applied.pointer_mut("/metadata/annotations") {
+        own.remove(LAST_APPLIED);
+    }
+    *remembered = format!("{applied}\n").into();
 }
 
 /// What is applied must be an object of the resource.

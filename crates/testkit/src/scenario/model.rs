@@ -115,7 +115,7 @@ pub struct Details {
     /// `apply`, `merge`, `json`, `strategic`, `yaml` or a media type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// The Accept header.
+    /// The Accept header; `table` stands for that of a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
     /// The User-Agent header, from which the server takes a manager's name.

@@ -78,6 +78,13 @@ impl Normaliser {
             ("ca.crt", Value::String(_)) => "<certificate>".into(),
             ("nodePort" | "healthCheckNodePort", Value::Number(_)) => "<port>".into(),
             ("managedFields", Value::Array(entries)) => self.managers(entries),
+            ("cells", Value::Array(cells)) => cells
+                .into_iter()
+                .map(|cell| match cell {
+                    Value::String(text) if is_age(&text) => "<age>".into(),
+                    cell => self.value(cell),
+                })
+                .collect(),
             ("message", Value::String(text)) => numbers_of_revisions(&self.text(&text)).into(),
             (_, value) => self.value(value),
         }
@@ -139,6 +146,15 @@ impl Normaliser {
         }
         out
     }
+}
+
+/// How long ago something was, as tables say it.
+fn is_age(text: &str) -> bool {
+    let digits = text.starts_with(|c: char| c.is_ascii_digit());
+    let parts = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b"smhdy".contains(&byte));
+    digits && parts && text.ends_with(['s', 'm', 'h', 'd', 'y'])
 }
 
 fn is_list_or_bookmark(map: &Map<String, Value>) -> bool {

@@ -123,7 +123,11 @@ impl Play<'_> {
     fn request(&self, step: &Step) -> Result<Request<Body>, kube::Error> {
         let (_, target) = places::expand(&step.request.target);
         let details = &step.details;
-        let accept = details.accept.as_deref().unwrap_or("application/json");
+        let accept = match details.accept.as_deref() {
+            None => "application/json",
+            Some("table") => "application/json;as=Table;v=v1;g=meta.k8s.io",
+            Some(other) => other,
+        };
         let mut request = Request::builder()
             .method(step.request.method.clone())
             .uri(self.values.text(&target))

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::super::fill;
 
 pub(in crate::builtin) fn default_pod(pod: &mut Value) {
+    if let Some(status) = fill::part(pod, "status") {
+        name_first_address(status);
+    }
     let Some(spec) = fill::part(pod, "spec") else {
         return;
     };
@@ -16,6 +19,18 @@ pub(in crate::builtin) fn default_pod(pod: &mut Value) {
     if spec["hostNetwork"] == true {
         for list in ["containers", "initContainers"] {
             fill::each(spec, list).for_each(expose_on_host);
+        }
+    }
+}
+
+/// The older field is the first of the newer ones.
+fn name_first_address(status: &mut Value) {
+    for (one, many) in [("podIP", "podIPs"), ("hostIP", "hostIPs")] {
+        let first = status.pointer(&format!("/{many}/0/ip")).cloned();
+        match (first, fill::text(status, one).to_owned()) {
+            (Some(first), _) => status[one] = first,
+            (None, only) if !only.is_empty() => status[many] = json!([{ "ip": only }]),
+            _ => {}
         }
     }
 }

@@ -31,12 +31,31 @@ fn text_of(volume: &serde_json::Value) -> &str {
     volume["name"].as_str().unwrap_or_default()
 }
 
+/// The order in which the common sources are looked at: the first one counts.
+const SOURCES: [&str; 11] = [
+    "emptyDir",
+    "hostPath",
+    "secret",
+    "nfs",
+    "persistentVolumeClaim",
+    "downwardAPI",
+    "configMap",
+    "projected",
+    "csi",
+    "ephemeral",
+    "image",
+];
+
 fn check_source(volume: &At<'_>, faults: &mut Faults) {
     let object = volume.value.as_object();
-    let mut sources = object
+    let sources = object
         .into_iter()
         .flatten()
         .filter(|(name, value)| *name != "name" && !value.is_null());
+    let place = |name: &str| SOURCES.iter().position(|known| *known == name);
+    let mut sources: Vec<_> = sources.collect();
+    sources.sort_by_key(|(name, _)| place(name).unwrap_or(SOURCES.len()));
+    let mut sources = sources.into_iter();
     let first = sources.next();
     for (extra, _) in sources {
         let words = "may not specify more than 1 volume type";
