@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::access::{Rights, User};
 use crate::ambient::Ambient;
 use crate::cluster::{Cluster, Pace};
 use crate::store::{FileError, Store};
@@ -14,6 +15,7 @@ pub struct ClusterBuilder {
     pub(crate) ambient: Ambient,
     pub(crate) pace: Pace,
     pub(crate) workloads: Option<Workloads>,
+    pub(crate) rights: Option<Rights>,
 }
 
 impl ClusterBuilder {
@@ -36,6 +38,22 @@ impl ClusterBuilder {
     #[must_use]
     pub fn workloads(mut self, workloads: Workloads) -> Self {
         self.workloads = Some(workloads);
+        self
+    }
+
+    /// Everybody has to say who they are, and may do what roles allow them. Without this,
+    /// everybody may do everything.
+    #[must_use]
+    pub fn rights(mut self) -> Self {
+        self.rights.get_or_insert_default();
+        self
+    }
+
+    /// With rights, of which this token gives the bearer those of `user`.
+    #[must_use]
+    pub fn token(mut self, token: &str, user: User) -> Self {
+        let rights = self.rights.get_or_insert_default();
+        rights.tokens.insert(token.to_owned(), user);
         self
     }
 

@@ -2,11 +2,12 @@
 //! controllers that keep house.
 
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
 
+use crate::access::{self, Rights, User};
 use crate::ambient::Ambient;
 use crate::body::Body;
 use crate::builder::ClusterBuilder;
@@ -34,6 +35,7 @@ struct Inner {
     housekeeping: Housekeeping,
     sight: Sight,
     agenda: Option<Agenda>,
+    rights: Option<Rights>,
 }
 
 /// A cluster that somebody else may have or not.
@@ -92,8 +94,12 @@ impl Cluster {
             ambient: plan.ambient,
             housekeeping: Housekeeping::new(plan.pace),
             agenda: plan.workloads.map(Agenda::new),
+            rights: plan.rights,
         }));
         cluster.found();
+        if cluster.rights().is_some() {
+            access::found(&cluster);
+        }
         workloads::found(&cluster);
         cluster.settle_at_its_pace();
         cluster
@@ -116,7 +122,8 @@ impl Cluster {
             Ok(accept) => accept,
             Err(error) => return Reply::from(error).into_response(plain),
         };
-        let answer = self.answer(sight, &request, accept);
+        let answer = access::admit(self, &request)
+            .and_then(|user| self.answer(sight, &request, &user, accept));
         self.settle_at_its_pace();
         let response = match answer {
             Ok(reply) => reply.into_response(accept),
@@ -131,10 +138,21 @@ impl Cluster {
         }
     }
 
-    /// A connection for one client, which errors call `user`. What goes wrong on it is nobody
-    /// else's trouble.
+    /// A connection for one client, which errors call `user` and which may do everything. What
+    /// goes wrong on it is nobody else's trouble.
     pub fn view(&self, user: &str) -> View {
         View::new(Arc::new(self.clone()), user)
+    }
+
+    /// A connection for one client with the rights of `user`.
+    pub fn view_as(&self, user: User) -> View {
+        View::of_user(Arc::new(self.clone()), user)
+    }
+
+    /// A connection for many clients, each of which says who it is: what a
+    /// [`Server`](crate::adapters::Server) of a cluster with rights serves.
+    pub fn entrance(&self) -> View {
+        View::of_anybody(Arc::new(self.clone()))
     }
 
     /// The objects.
@@ -150,6 +168,18 @@ impl Cluster {
     /// What the controllers of workloads have to do, if there are any.
     pub(crate) fn agenda(&self) -> Option<&Agenda> {
         self.0.agenda.as_ref()
+    }
+
+    /// Whom the cluster's own controllers write as.
+    pub(crate) fn controller(&self) -> &User {
+        static CONTROLLER: LazyLock<User> =
+            LazyLock::new(|| User::admin("system:kube-controller-manager"));
+        &CONTROLLER
+    }
+
+    /// Who may come in, if that is asked.
+    pub(crate) fn rights(&self) -> Option<&Rights> {
+        self.0.rights.as_ref()
     }
 
     pub(crate) fn downgrade(&self) -> WeakCluster {
@@ -177,6 +207,7 @@ impl Cluster {
         &self,
         sight: &Sight,
         request: &ApiRequest,
+        user: &User,
         accept: Accept,
     ) -> Result<Reply, ApiError> {
         let registry = self.registry();
@@ -197,7 +228,9 @@ impl Cluster {
                 }
                 found
             }
-            Route::Resource(path) => return verbs::answer(self, sight, request, path, accept),
+Route::Resource(path) => {
+                return verbs::answer(self, sight, request, user, path, accept);
+            }
             Route::OpenApi => return Ok(Reply::listing(&openapi::index(self))),
             Route::OpenApiDocument { group, version } => {
                 let document = openapi::document(self, group, version);

@@ -7,15 +7,17 @@
 //! is not simulated.
 //!
 //! ```text
-//! adapters ─▶ faults (a client's view) ─▶ cluster ─▶ request ─▶ verbs ─▶ strategy, merge ─▶ store
-//!                                                      discovery, registry ┘     lifecycle, watch ┘
+//! adapters ─▶ faults (a client's view) ─▶ cluster ─▶ request, access ─▶ verbs ─▶ strategy, merge ─▶ store
+//!                                                              discovery, registry ┘     lifecycle, watch ┘
 //! ```
 //!
 //! Read `cluster` first, then `verbs` with one verb (`create` is a short one) down to
 //! `writing`, then [`store`]. [`merge`] is server-side apply, [`builtin`] and [`crd`] know what
 //! objects may look like, `lifecycle` is what happens after a write, [`faults`] what can go
-//! wrong before it. [`workloads`], when asked for, make what is deployed come to life.
+//! wrong before it. [`workloads`], when asked for, make what is deployed come to life, and
+//! `access` knows users and their rights.
 
+mod access;
 pub mod adapters;
 pub mod ambient;
 mod body;
@@ -50,6 +52,7 @@ mod verbs;
 mod watch;
 mod workloads;
 
+pub use access::User;
 pub use ambient::Ambient;
 pub use body::{Body, Reset};
 pub use builder::ClusterBuilder;

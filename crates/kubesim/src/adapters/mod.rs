@@ -11,6 +11,7 @@
 
 mod kubeconfig;
 mod server;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -18,4 +19,4 @@ mod tower;
 
 pub use kubeconfig::Kubeconfig;
 pub use server::Server;
-pub use tls::{Identity, TlsError};
+pub use tls::{ClientCertificate, Identity, TlsError};

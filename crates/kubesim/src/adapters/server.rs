@@ -19,7 +19,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use super::subject;
 use super::tls::{Identity, TlsError};
+use crate::access::User;
 use crate::body::Body;
 use crate::faults::{Lost, View};
 
@@ -137,9 +139,14 @@ async fn connection(
     // Watches are many small writes that somebody waits for.
     let _ = stream.set_nodelay(true);
     let ended = match tls {
-        None => serve(stream, view, watcher, stop).await,
+        None => serve(stream, view, None, watcher, stop).await,
         Some(tls) => match tls.accept(stream).await {
-            Ok(stream) => serve(stream, view, watcher, stop).await,
+            Ok(stream) => {
+                let certificates = stream.get_ref().1.peer_certificates();
+                let certificate = certificates.and_then(|chain| chain.first());
+                let user = certificate.and_then(|certificate| subject::user(certificate));
+                serve(stream, view, user, watcher, stop).await
+            }
             Err(error) => Err(error.into()),
         },
     };
@@ -151,11 +158,15 @@ async fn connection(
 async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     view: View,
+    user: Option<User>,
     watcher: Watcher,
     stop: CancellationToken,
 ) -> Result<(), tower::BoxError> {
     let until_stop = move |body: Body| body.until(stop.clone().cancelled_owned().boxed());
-    let service = service_fn(move |request: Request<Incoming>| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if let Some(user) = &user {
+            request.extensions_mut().insert(user.clone());
+        }
         let answer = view.clone().oneshot(request);
         let until_stop = until_stop.clone();
         async move { Ok::<_, Lost>(answer.await?.map(until_stop)) }

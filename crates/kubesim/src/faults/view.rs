@@ -12,6 +12,7 @@ use super::plan::{End, Fate, Fault, Moment, Plan, Which};
 use super::refusal;
 use super::settings::{Cut, Deed, Horizon, Order, Settings, Stale};
 use super::{Call, Sight};
+use crate::access::User;
 use crate::body::Body;
 use crate::store::{Expired, ResourceId, Revision, Store};
 
@@ -38,6 +39,8 @@ pub struct View(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     user: String,
+    /// Who the client is; nothing when every request says so itself.
+    identity: Option<User>,
     backend: Arc<dyn Backend>,
     sight: Sight,
     settings: watch::Sender<Settings>,
@@ -47,12 +50,27 @@ struct Inner {
 }
 
 impl View {
-    /// A view in good order for the client that errors call `user`.
+    /// A view in good order for the client that errors call `user` and that may do everything.
     pub fn new(backend: Arc<dyn Backend>, user: &str) -> Self {
+        Self::of_user(backend, User::admin(user))
+    }
+
+    /// A view in good order for a client with the rights of `user`.
+    pub fn of_user(backend: Arc<dyn Backend>, user: User) -> Self {
+        Self::make(backend, &user.name.clone(), Some(user))
+    }
+
+    /// A view in good order for clients of which each says who it is.
+    pub fn of_anybody(backend: Arc<dyn Backend>) -> Self {
+        Self::make(backend, "anybody", None)
+    }
+
+    fn make(backend: Arc<dyn Backend>, user: &str, identity: Option<User>) -> Self {
         let settings = watch::Sender::<Settings>::default();
         let sight = Sight::new(backend.store().clone(), settings.subscribe());
         Self(Arc::new(Inner {
             user: user.to_owned(),
+            identity,
             backend,
             sight,
             settings,
@@ -90,8 +108,11 @@ impl View {
         &self,
         end: End,
         call: Option<&Call>,
-        request: Request<Bytes>,
+        mut request: Request<Bytes>,
     ) -> Result<Response<Body>, Lost> {
+        if let Some(identity) = &self.0.identity {
+            request.extensions_mut().insert(identity.clone());
+        }
         let perform = || self.0.backend.handle(&self.0.sight, request);
         match (end, call) {
             (End::Answered | End::AnsweredThenDead, _) | (End::Forbidden, None) => Ok(perform()),

@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::access;
 use crate::cluster::{Cluster, Pace};
 use crate::meta;
 use crate::registry::ResourceType;
@@ -117,6 +118,9 @@ impl Cluster {
         namespaces::react(self, &happening);
         custom::react(self, &happening);
         garbage::react(self, &happening);
+        if self.rights().is_some() {
+            access::aggregate(self, &happening.resource);
+        }
         house.open.fetch_sub(1, Ordering::SeqCst);
         true
     }
@@ -138,7 +142,8 @@ impl Happening {
             return true;
         };
         let owned = |object: &Object| !meta::owners(object).is_empty();
-        namespaces::is_namespace(&self.resource)
+        &*self.resource.plural == "clusterroles"
+            || namespaces::is_namespace(&self.resource)
             || custom::is_definition(&self.resource)
             || meta::is_deleting(after)
             || owned(after)
@@ -147,7 +152,7 @@ impl Happening {
 }
 
 /// Writing as a controller.
-fn writing<'a>(
+pub(crate) fn writing<'a>(
     cluster: &'a Cluster,
     resource: &'a ResourceType,
     subresource: &'a str,
@@ -158,6 +163,7 @@ fn writing<'a>(
         subresource,
         manager: MANAGER,
         dry_run: false,
+        actor: cluster.controller(),
     }
 }
 

@@ -9,6 +9,7 @@
 mod accept;
 mod body;
 mod duplicates;
+mod impersonation;
 mod options;
 mod path;
 mod query;
@@ -18,6 +19,7 @@ use http::{HeaderMap, Method, Request, header};
 
 pub(crate) use accept::{Accept, Encoding, Form, TableVersion};
 pub(crate) use body::{Decoded, decode, decode_patch_yaml, media_type};
+pub(crate) use impersonation::Impersonation;
 pub(crate) use options::{
     DeleteOptions, FieldValidation, GetOptions, ListOptions, Preconditions, Propagation,
     RevisionMatch, WatchOptions, WriteOptions,
@@ -25,6 +27,7 @@ pub(crate) use options::{
 pub(crate) use path::{ResourcePath, Route};
 pub(crate) use query::Query;
 
+use crate::access::User;
 use crate::status::ApiError;
 
 /// One request, taken apart.
@@ -36,6 +39,11 @@ pub(crate) struct ApiRequest {
     pub(crate) content_type: String,
     pub(crate) user_agent: String,
     pub(crate) body: Bytes,
+    pub(crate) path: String,
+    /// Who asks, if the connection tells.
+    pub(crate) user: Option<User>,
+    pub(crate) authorization: String,
+    pub(crate) impersonation: Impersonation,
     accept: String,
 }
 
@@ -48,6 +56,10 @@ impl ApiRequest {
             content_type: text(&head.headers, &header::CONTENT_TYPE),
             user_agent: text(&head.headers, &header::USER_AGENT),
             accept: text(&head.headers, &header::ACCEPT),
+            path: head.uri.path().to_owned(),
+            user: head.extensions.get().cloned(),
+            authorization: text(&head.headers, &header::AUTHORIZATION),
+            impersonation: Impersonation::read(&head.headers),
             method: head.method,
             body,
         }

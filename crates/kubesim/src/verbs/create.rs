@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::writing::Writing;
+use crate::access::Review;
 use crate::reply::Reply;
 use crate::request::WriteOptions;
 use crate::status::ApiError;
@@ -10,6 +11,9 @@ impl Call<'_> {
     pub(super) fn create(&self) -> Result<Reply, ApiError> {
         let options = WriteOptions::read(&self.request.query, "CreateOptions")?;
         let sent = self.sent(options.validation)?;
+        if let Some(review) = Review::of(&self.resource) {
+            return self.review(review, sent.object, &options);
+        }
         let written = self.writing("", &options).create(sent.object)?;
         Ok(self.written(written, sent.warnings))
     }
@@ -26,6 +30,7 @@ impl Call<'_> {
             subresource,
             manager: options.manager.as_deref().unwrap_or(&self.default_manager),
             dry_run: options.dry_run,
+            actor: self.user,
         }
     }
 }

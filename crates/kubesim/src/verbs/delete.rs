@@ -71,6 +71,7 @@ impl Call<'_> {
             subresource: "",
             manager: &self.default_manager,
             dry_run,
+            actor: self.user,
         }
     }
 }

@@ -18,6 +18,7 @@ mod patch;
 mod pods;
 mod present;
 mod removal;
+mod review;
 mod scale;
 mod update;
 mod watch;
@@ -26,6 +27,7 @@ mod writing;
 use http::Method;
 use std::sync::Arc;
 
+use crate::access::User;
 use crate::cluster::Cluster;
 use crate::faults::Sight;
 use crate::registry::{Registry, ResourceType, Verb};
@@ -43,6 +45,7 @@ struct Call<'a> {
     cluster: &'a Cluster,
     sight: &'a Sight,
     request: &'a ApiRequest,
+    user: &'a User,
     path: &'a ResourcePath,
     resource: Arc<ResourceType>,
     /// The same resource in the form in which it is stored, which is what is written.
@@ -58,6 +61,7 @@ pub(crate) fn answer(
     cluster: &Cluster,
     sight: &Sight,
     request: &ApiRequest,
+    user: &User,
     path: &ResourcePath,
     accept: Accept,
 ) -> Result<Reply, ApiError> {
@@ -86,6 +90,7 @@ pub(crate) fn answer(
         cluster,
         sight,
         request,
+        user,
         path,
         resource,
         stored,
@@ -188,6 +193,7 @@ impl Call<'_> {
             }
             ("binding", Verb::Create) => self.bind(name),
             ("eviction", Verb::Create) => self.evict(name),
+            ("token", Verb::Create) => self.token(name),
             _ => Err(unserved(subresource)),
         }
     }

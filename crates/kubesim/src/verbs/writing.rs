@@ -10,6 +10,7 @@
 use serde_json::Value;
 use std::sync::Arc;
 
+use crate::access::{self, User};
 use crate::cluster::Cluster;
 use crate::field_error::{FieldError, Path};
 use crate::lifecycle::admit;
@@ -31,6 +32,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) subresource: &'a str,
     pub(crate) manager: &'a str,
     pub(crate) dry_run: bool,
+    /// Whose rights count.
+    pub(crate) actor: &'a User,
 }
 
 /// What an update makes of an object.
@@ -84,6 +87,7 @@ impl Writing<'_> {
         let uid = self.cluster.ambient().random.uuid().to_string();
         meta::set(&mut object, "uid", uid);
         meta::set(&mut object, "creationTimestamp", self.cluster.timestamp());
+        access::confirm(self.cluster, self.actor, self.resource, &object, None)?;
         let drawn = self.draw_name(&mut object);
         strategy.prepare_create(&mut object, self);
         self.refuse(&object, &strategy.validate_create(&object))?;
@@ -97,6 +101,11 @@ impl Writing<'_> {
             object,
             created: true,
         })
+    }
+
+    /// The object as it would be written, if it were.
+    pub(super) fn unsaved(&self, object: Value) -> Value {
+        self.typed(None, Change::Replaced(object))
     }
 
     /// Completes a name of which only the beginning was given; whether it was.
@@ -238,6 +247,7 @@ impl Writing<'_> {
         if self.subresource == "finalize" {
             new["spec"]["finalizers"] = finalizers.unwrap_or_else(|| Value::Array(Vec::new()));
         }
+        access::confirm(self.cluster, self.actor, self.resource, &new, Some(live))?;
         self.refuse(&new, &strategy.validate_update(part, &new, live))?;
         merge::keep_times(live, &mut new);
         Ok(new)

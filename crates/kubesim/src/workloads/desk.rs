@@ -189,6 +189,7 @@ impl<'a> Desk<'a> {
             subresource,
             manager: self.manager,
             dry_run: false,
+            actor: self.cluster.controller(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! The simulated cluster as its clients see it.
 
+mod access;
 mod apply;
 mod arbitrary;
 mod builtin;
