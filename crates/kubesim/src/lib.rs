@@ -19,6 +19,7 @@
 
 mod access;
 pub mod adapters;
+mod admission;
 pub mod ambient;
 mod body;
 mod builder;

@@ -71,6 +71,28 @@ impl Quantity {
         Some(Self { nanos, family })
     }
 
+    /// So many things.
+    pub(crate) fn count(things: usize) -> Self {
+        let things = i128::try_from(things).unwrap_or(i128::MAX / NANOS);
+        Self {
+            nanos: things * NANOS,
+            family: Family::Decimal,
+        }
+    }
+
+    /// The sum, written like the first amount that is not zero.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let family = if self.is_zero() {
+            other.family
+        } else {
+            self.family
+        };
+        Self {
+            nanos: self.nanos.saturating_add(other.nanos),
+            family,
+        }
+    }
+
     /// The amount in thousand-millionths.
     pub(crate) fn nanos(self) -> i128 {
         self.nanos

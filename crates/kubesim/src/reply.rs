@@ -91,6 +91,13 @@ impl Reply {
         self
     }
 
+    /// The same answer with one more `Warning` header.
+    #[must_use]
+    pub(crate) fn warn(mut self, warning: &str) -> Self {
+        self.warnings.push(warning.to_owned());
+        self
+    }
+
     /// Writes the answer as the client wants it.
     pub(crate) fn into_response(self, accept: Accept) -> Response<Body> {
         let (media_type, body) = match self.content {

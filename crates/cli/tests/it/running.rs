@@ -53,6 +53,15 @@ impl Up {
         self.told["clusters"][place]["url"].as_str().expect("a URL")
     }
 
+    /// The token in the kubeconfig of the cluster at `place`.
+    pub(crate) fn token(&self, place: usize) -> String {
+        let file = self.told["clusters"][place]["kubeconfig"].as_str();
+        let text = std::fs::read_to_string(file.expect("a path")).expect("a kubeconfig");
+        let config: Value = serde_json::from_str(&text).expect("JSON");
+        let token = config["users"][0]["user"]["token"].as_str();
+        token.expect("a token").to_owned()
+    }
+
     /// Presses Ctrl-C and waits; tells whether it ended in good order.
     pub(crate) fn interrupt(mut self) -> bool {
         let pid = self.child.id().to_string();

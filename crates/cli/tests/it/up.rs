@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use hyper::{Method, StatusCode};
 use serde_json::Value;
 
-use crate::running::{Up, evenkeel, request};
+use crate::running::{Up, evenkeel, request_as};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -18,14 +18,12 @@ fn path(dir: &tempfile::TempDir) -> &str {
 async fn clusters_answer_and_are_strangers_to_each_other() {
     let up = Up::start(&["--ephemeral"]);
     let hello = r#"{"metadata":{"name":"hello"},"data":{"who":"world"}}"#;
-    let (made, _) = request(Method::POST, format!("{}{CONFIG_MAPS}", up.url(0)), hello).await;
+    let maps = format!("{}{CONFIG_MAPS}", up.url(0));
+    let (made, _) = request_as(Method::POST, maps, &up.token(0), hello).await;
     assert_eq!(made, StatusCode::CREATED);
-    let there = |place| {
-        request(
-            Method::GET,
-            format!("{}{CONFIG_MAPS}/hello", up.url(place)),
-            "",
-        )
+    let there = async |place| {
+        let url = format!("{}{CONFIG_MAPS}/hello", up.url(place));
+        request_as(Method::GET, url, &up.token(place), "").await
     };
     assert_eq!(there(0).await.0, StatusCode::OK);
     assert_eq!(there(1).await.0, StatusCode::NOT_FOUND);
@@ -38,12 +36,15 @@ async fn a_second_up_finds_what_the_first_one_kept_at_the_same_address() {
     let first = Up::start(&arguments);
     let url = first.url(0).to_owned();
     let hello = r#"{"metadata":{"name":"hello"},"data":{"who":"world"}}"#;
-    request(Method::POST, format!("{url}{CONFIG_MAPS}"), hello).await;
+    let token = first.token(0);
+    request_as(Method::POST, format!("{url}{CONFIG_MAPS}"), &token, hello).await;
     assert!(first.interrupt(), "Ctrl-C ends it in good order");
 
     let second = Up::start(&arguments);
     assert_eq!(second.url(0), url);
-    let (_, found) = request(Method::GET, format!("{url}{CONFIG_MAPS}/hello"), "").await;
+    assert_eq!(second.token(0), token, "a copied kubeconfig stays good");
+    let hello = format!("{url}{CONFIG_MAPS}/hello");
+    let (_, found) = request_as(Method::GET, hello, &token, "").await;
     assert_eq!(found["data"]["who"], "world");
 }
 

@@ -89,6 +89,14 @@ impl Attributes {
         }
     }
 
+    /// The same with another verb.
+    pub(super) fn with_verb(self, verb: String) -> Self {
+        match self {
+            Self::Resource(act) => Self::Resource(ResourceAct { verb, ..act }),
+            Self::Path { path, .. } => Self::Path { verb, path },
+        }
+    }
+
     pub(super) fn namespace(&self) -> &str {
         match self {
             Self::Resource(act) => &act.namespace,

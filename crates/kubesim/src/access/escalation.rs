@@ -1,7 +1,5 @@
 //! Nobody gives what they do not have: roles and bindings are held to the rights of their author.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::User;
@@ -130,23 +128,17 @@ fn held(cluster: &Cluster, user: &User, namespace: &str, wanted: &[Rule]) -> Res
 /// One rule for all verbs on the same thing.
 fn compact(rules: Vec<Rule>) -> Vec<Rule> {
     let mut compacted: Vec<Rule> = Vec::new();
-    let mut known: BTreeMap<(Vec<String>, Vec<String>, Vec<String>), usize> = BTreeMap::new();
     for rule in rules {
-        if !rule.non_resource_urls.is_empty() {
-            compacted.push(rule);
-            continue;
-        }
-        let subject = (
-            rule.api_groups.clone(),
-            rule.resources.clone(),
-            rule.resource_names.clone(),
-        );
-        match known.get(&subject) {
-            Some(at) => compacted[*at].verbs.extend(rule.verbs),
-            None => {
-                known.insert(subject, compacted.len());
-                compacted.push(rule);
-            }
+        let same = |known: &&mut Rule| {
+            let of_paths = !rule.non_resource_urls.is_empty();
+            !of_paths
+                && known.api_groups == rule.api_groups
+                && known.resources == rule.resources
+                && known.resource_names == rule.resource_names
+        };
+        match compacted.iter_mut().find(same) {
+            Some(known) => known.verbs.extend(rule.verbs),
+            None => compacted.push(rule),
         }
     }
     compacted

@@ -23,10 +23,40 @@ pub(super) fn user(cluster: &Cluster, request: &ApiRequest, actor: User) -> Resu
             request.path
         )));
     }
-    for act in acts(wanted) {
-        authorize::require(cluster, &actor, &Attributes::Resource(act))?;
+    let may = |act: &ResourceAct| {
+        authorize::decide(cluster, &actor, &Attributes::Resource(act.clone())).allowed
+    };
+    if !acts(wanted).iter().all(may) {
+        require_constrained(cluster, request, &actor)?;
     }
     Ok(impersonated(wanted))
+}
+
+/// Somebody may have the right to act as another for some deeds only: one right for the deed, and
+/// one for everything about the other.
+fn require_constrained(
+    cluster: &Cluster,
+    request: &ApiRequest,
+    actor: &User,
+) -> Result<(), ApiError> {
+    let wanted = &request.impersonation;
+    let mode = match service_account(&wanted.user) {
+        Some(_) => "serviceaccount",
+        None => "user-info",
+    };
+    if let Some(deed) = Attributes::of(request) {
+        let verb = format!("impersonate-on:{mode}:{}", deed.verb());
+        authorize::require(cluster, actor, &deed.with_verb(verb))?;
+    }
+    for act in acts(wanted) {
+        let act = ResourceAct {
+            verb: format!("impersonate:{mode}"),
+            group: AUTHENTICATION.into(),
+            ..act
+        };
+        authorize::require(cluster, actor, &Attributes::Resource(act))?;
+    }
+    Ok(())
 }
 
 /// Every right that it takes.

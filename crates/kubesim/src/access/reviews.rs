@@ -18,8 +18,8 @@ use crate::status::ApiError;
 pub(crate) enum Review {
     /// May I?
     OwnAccess,
-    /// May somebody? Perhaps in one namespace only.
-    Access { local: bool },
+    /// May somebody?
+    Access,
     /// What may I?
     OwnRules,
     /// Who am I?
@@ -33,8 +33,9 @@ impl Review {
     pub(crate) fn of(resource: &ResourceType) -> Option<Self> {
         let known = match (&*resource.id.group, &*resource.id.plural) {
             ("authorization.k8s.io", "selfsubjectaccessreviews") => Self::OwnAccess,
-            ("authorization.k8s.io", "subjectaccessreviews") => Self::Access { local: false },
-            ("authorization.k8s.io", "localsubjectaccessreviews") => Self::Access { local: true },
+            ("authorization.k8s.io", "subjectaccessreviews" | "localsubjectaccessreviews") => {
+                Self::Access
+            }
             ("authorization.k8s.io", "selfsubjectrulesreviews") => Self::OwnRules,
             ("authentication.k8s.io", "selfsubjectreviews") => Self::Own,
             ("authentication.k8s.io", "tokenreviews") => Self::Token,
@@ -52,15 +53,10 @@ impl Review {
     ) -> Result<Value, ApiError> {
         let spec = &object["spec"];
         object["status"] = match self {
-            Self::OwnAccess => access(cluster, user, &object, "SelfSubjectAccessReview")?,
-            Self::Access { local } => {
-                let kind = if local {
-                    "LocalSubjectAccessReview"
-                } else {
-                    "SubjectAccessReview"
-                };
-                check_subject(spec, kind)?;
-                access(cluster, &subject(spec), &object, kind)?
+            Self::OwnAccess => access(cluster, user, &object)?,
+            Self::Access => {
+                check_subject(spec)?;
+                access(cluster, &subject(spec), &object)?
             }
             Self::OwnRules => {
                 let namespace = spec["namespace"].as_str().unwrap_or_default();
@@ -79,24 +75,24 @@ impl Review {
     }
 }
 
-fn access(cluster: &Cluster, user: &User, object: &Value, kind: &str) -> Result<Value, ApiError> {
+fn access(cluster: &Cluster, user: &User, object: &Value) -> Result<Value, ApiError> {
     let spec = &object["spec"];
     let Some(attributes) = Attributes::of_review(spec) else {
         let path = Path::field("spec");
         let path = path.child("resourceAttributes");
         let words = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
         let error = FieldError::invalid(&path, Value::Null, words);
-        return Err(ApiError::invalid(
-            "authorization.k8s.io",
-            kind,
-            "",
-            &[error],
-        ));
+        return Err(invalid(&error));
     };
     Ok(status(&authorize::decide(cluster, user, &attributes)))
 }
 
-fn check_subject(spec: &Value, kind: &str) -> Result<(), ApiError> {
+/// A real server does not know what kind of object it complains of here.
+fn invalid(error: &FieldError) -> ApiError {
+    ApiError::invalid("authorization.k8s.io", "", "", std::slice::from_ref(error))
+}
+
+fn check_subject(spec: &Value) -> Result<(), ApiError> {
     let named = spec["user"].as_str().is_some_and(|name| !name.is_empty());
     let grouped = spec["groups"]
         .as_array()
@@ -107,12 +103,7 @@ fn check_subject(spec: &Value, kind: &str) -> Result<(), ApiError> {
     let path = Path::field("spec");
     let path = path.child("user");
     let error = FieldError::invalid(&path, "", "at least one of user or group must be specified");
-    Err(ApiError::invalid(
-        "authorization.k8s.io",
-        kind,
-        "",
-        &[error],
-    ))
+    Err(invalid(&error))
 }
 
 fn subject(spec: &Value) -> User {

@@ -27,11 +27,11 @@ pub(crate) fn answer(
             seconds,
             "may not specify a duration less than 10 minutes",
         );
-        let name = meta::name(account);
+        let kind = "TokenRequest";
         return Err(ApiError::invalid(
             "authentication.k8s.io",
-            "TokenRequest",
-            name,
+            kind,
+            "",
             &[error],
         ));
     }

@@ -99,6 +99,18 @@ pub(crate) fn answer(
         default_manager,
     }
     .answer()
+    .map(|reply| match resource_is_old(path) {
+        true => reply.warn(OLD_ENDPOINTS),
+        false => reply,
+    })
+}
+
+/// What everybody hears who asks for the older form of endpoints.
+const OLD_ENDPOINTS: &str =
+    "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+
+fn resource_is_old(path: &ResourcePath) -> bool {
+    path.group.is_empty() && path.plural == "endpoints"
 }
 
 impl Call<'_> {

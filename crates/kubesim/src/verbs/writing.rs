@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 use crate::access::{self, User};
+use crate::admission::{Act, Operation};
 use crate::cluster::Cluster;
 use crate::field_error::{FieldError, Path};
 use crate::lifecycle::admit;
@@ -87,10 +88,13 @@ impl Writing<'_> {
         let uid = self.cluster.ambient().random.uuid().to_string();
         meta::set(&mut object, "uid", uid);
         meta::set(&mut object, "creationTimestamp", self.cluster.timestamp());
+        let act = self.act(Operation::Create, None);
+        act.mutate(&mut object);
         access::confirm(self.cluster, self.actor, self.resource, &object, None)?;
         let drawn = self.draw_name(&mut object);
         strategy.prepare_create(&mut object, self);
         self.refuse(&object, &strategy.validate_create(&object))?;
+        act.validate(&object)?;
         if revised {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(ApiError::internal(message));
@@ -101,6 +105,17 @@ impl Writing<'_> {
             object,
             created: true,
         })
+    }
+
+    /// The write as others see it who have a say in it.
+    fn act<'a>(&'a self, operation: Operation, old: Option<&'a Value>) -> Act<'a> {
+        Act {
+            cluster: self.cluster,
+            resource: self.resource,
+            subresource: self.subresource,
+            operation,
+            old,
+        }
     }
 
     /// The object as it would be written, if it were.
@@ -249,6 +264,7 @@ impl Writing<'_> {
         }
         access::confirm(self.cluster, self.actor, self.resource, &new, Some(live))?;
         self.refuse(&new, &strategy.validate_update(part, &new, live))?;
+        self.act(Operation::Update, Some(live)).validate(&new)?;
         merge::keep_times(live, &mut new);
         Ok(new)
     }

@@ -41,6 +41,7 @@ pub(super) enum Controller {
     CronJob,
     Endpoints,
     Disruption,
+    Quota,
     Claim,
     Volume,
     Scheduler,

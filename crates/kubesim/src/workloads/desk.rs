@@ -46,6 +46,7 @@ nouns! {
     CRON_JOBS "batch" "cronjobs" "CronJob"
     SLICES "discovery.k8s.io" "endpointslices" "EndpointSlice"
     CLASSES "storage.k8s.io" "storageclasses" "StorageClass"
+    QUOTAS "" "resourcequotas" "ResourceQuota"
     BUDGETS "policy" "poddisruptionbudgets" "PodDisruptionBudget"
 }
 

@@ -27,6 +27,7 @@ mod kubelet;
 mod node;
 mod notice;
 mod pod;
+mod quota;
 mod replicaset;
 mod revisions;
 mod scheduler;
@@ -87,6 +88,7 @@ fn reconcile(cluster: &Cluster, task: &Task) -> Again {
         Controller::Job => job::reconcile(&desk, key),
         Controller::CronJob => cronjob::reconcile(&desk, key),
         Controller::Endpoints => endpoints::reconcile(&desk, key),
+        Controller::Quota => quota::reconcile(&desk, key),
         Controller::Disruption => disruption::reconcile(&desk, key),
         Controller::Claim => volume::reconcile_claim(&desk, key),
         Controller::Volume => volume::reconcile_volume(&desk, key),

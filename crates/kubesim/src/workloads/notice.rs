@@ -20,6 +20,7 @@ const OWN: &[(Noun, Controller)] = &[
     (desk::CRON_JOBS, Controller::CronJob),
     (desk::SERVICES, Controller::Endpoints),
     (desk::BUDGETS, Controller::Disruption),
+    (desk::QUOTAS, Controller::Quota),
     (desk::CLAIMS, Controller::Claim),
     (desk::VOLUMES, Controller::Volume),
     (desk::NODES, Controller::Node),
@@ -45,6 +46,7 @@ pub(crate) fn notice(
     let Some(agenda) = cluster.agenda() else {
         return;
     };
+    wake_quotas(cluster, agenda, resource, key);
     let noun = OWN.iter().find(|(noun, _)| is(resource, *noun));
     let relevant = noun.is_some() || is(resource, desk::SLICES) || is(resource, desk::CLASSES);
     if !relevant {
@@ -89,6 +91,17 @@ pub(super) fn everything(cluster: &Cluster) {
 
 fn is(resource: &ResourceId, noun: Noun) -> bool {
     &*resource.plural == noun.plural && &*resource.group == noun.group
+}
+
+/// Whatever is written in a namespace with quotas may count.
+fn wake_quotas(cluster: &Cluster, agenda: &Agenda, resource: &ResourceId, key: &Key) {
+    if key.namespace().is_none() || is(resource, desk::EVENTS) {
+        return;
+    }
+    let quotas = cluster.store().snapshot(&desk::QUOTAS.id());
+    for (quota, _) in quotas.in_namespace(key.namespace()) {
+        agenda.add(Controller::Quota, quota);
+    }
 }
 
 fn wake_owner(agenda: &Agenda, object: &Value, key: &Key) {

@@ -9,8 +9,10 @@ use crate::selectors::LabelSelector;
 use crate::status::ApiError;
 use crate::store::Object;
 
-/// The label by which pods and revisions name a template.
+/// The label by which pods, and the revisions of daemon sets, name a template.
 pub(super) const LABEL: &str = "controller-revision-hash";
+/// The label by which other revisions name theirs.
+const HASH: &str = "controller.kubernetes.io/hash";
 
 /// The revisions of one set, oldest first; the last one is of its present template.
 pub(super) struct History {
@@ -97,20 +99,21 @@ fn add(
 ) -> Result<Object, ApiError> {
     let collisions = owner["status"]["collisionCount"].as_i64();
     let template = &owner["spec"]["template"];
-    let (hash, mut metadata) = match noun.kind {
-        "DaemonSet" => (hash::of_template(template, collisions), json!({})),
-        _ => (
-            hash::of_revision(&data.to_string(), Some(collisions.unwrap_or(0))),
-            json!({}),
-        ),
+    let (hash, label) = match noun.kind {
+        "DaemonSet" => (hash::of_template(template, collisions), LABEL),
+        _ => {
+            let collisions = Some(collisions.unwrap_or(0));
+            (hash::of_revision(&data.to_string(), collisions), HASH)
+        }
     };
+    let mut metadata = json!({});
     if let Some(annotations) = owner["metadata"].get("annotations") {
         metadata["annotations"] = annotations.clone();
     }
     metadata["name"] = format!("{}-{hash}", meta::name(owner)).into();
     metadata["namespace"] = meta::namespace(owner).into();
     metadata["labels"] = template["metadata"]["labels"].clone();
-    metadata["labels"][LABEL] = hash.into();
+    metadata["labels"][label] = hash.into();
     metadata["ownerReferences"] = json!([pod::controller_reference(noun, owner)]);
     let revision = json!({"metadata": metadata, "data": data, "revision": number});
     desk.create(REVISIONS, revision)

@@ -265,6 +265,7 @@ fn refuse(desk: &Desk<'_>, pod: &Value, message: &str) -> Result<(), ApiError> {
     desk.update_status(PODS, &key, |pod| {
         let mut refused = condition::new("PodScheduled", false, "Unschedulable", message, &now);
         refused["lastProbeTime"] = Value::Null;
+        refused["observedGeneration"] = pod["metadata"]["generation"].clone();
         condition::put(&mut pod["status"], refused);
     })
 }

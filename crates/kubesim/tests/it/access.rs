@@ -229,8 +229,8 @@ async fn acting_as_somebody_else_needs_the_right_to() {
         .await;
     assert_eq!(
         message(&refused),
-        "users \"admin\" is forbidden: User \"agent\" cannot impersonate resource \"users\" in API \
-         group \"\" at the cluster scope"
+        "configmaps is forbidden: User \"agent\" cannot impersonate-on:user-info:list resource \
+         \"configmaps\" in API group \"\" in the namespace \"default\""
     );
 }
 

@@ -31,9 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn record(library: &Library, chosen: &[Scenario]) -> Result<(), Box<dyn Error>> {
-    let cluster = RealCluster::start().await?;
-    let clients = Clients::of_real(&cluster).await?;
-    let played = play_all(chosen, &library.definitions, 6, async |_| clients.clone()).await;
+    let played = play_on_real(library, chosen).await?;
     let mut recording = library.recording()?;
     let known = |id: &String| library.scenarios.iter().any(|story| story.id() == *id);
     recording.retain(|id, _| known(id));
@@ -43,10 +41,33 @@ async fn record(library: &Library, chosen: &[Scenario]) -> Result<(), Box<dyn Er
     Ok(())
 }
 
+/// Plays each scenario on the control plane that it takes.
+async fn play_on_real(library: &Library, chosen: &[Scenario]) -> Result<Recording, Box<dyn Error>> {
+    let mut played = Recording::new();
+    for workloads in [false, true] {
+        let stories: Vec<Scenario> = chosen
+            .iter()
+            .filter(|story| story.workloads == workloads)
+            .cloned()
+            .collect();
+        if stories.is_empty() {
+            continue;
+        }
+        let cluster = match workloads {
+            true => RealCluster::with_workloads().start().await?,
+            false => RealCluster::start().await?,
+        };
+        let clients = Clients::of_real(&cluster).await?;
+        let play = play_all(&stories, &library.definitions, 6, async |_| clients.clone());
+        played.extend(play.await);
+    }
+    Ok(played)
+}
+
 async fn compare(library: &Library, chosen: &[Scenario]) -> Result<(), Box<dyn Error>> {
     let recording = library.recording()?;
-    let played: Recording = play_all(chosen, &library.definitions, 2, async |_| {
-        Clients::of_simulated()
+    let played: Recording = play_all(chosen, &library.definitions, 2, async |story| {
+        Clients::for_scenario(story)
     })
     .await;
     let mut agreeing = 0;

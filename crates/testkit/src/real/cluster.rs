@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio::sync::OnceCell;
 
 use super::binaries::{Binaries, MissingBinaries};
-use super::components::{self, LIFECYCLE_CONTROLLERS};
+use super::components::{self, LIFECYCLE_CONTROLLERS, WORKLOAD_CONTROLLERS};
 use super::credentials::{Credentials, CredentialsError, User};
 use crate::environment;
 use crate::process::{Guarded, Nest, ProcessError, free_port};
@@ -189,6 +189,14 @@ impl RealCluster {
             scheduler: false,
             nodes: 0,
         }
+    }
+
+    /// Describes a cluster on which workloads run: controllers, scheduler and three nodes.
+    pub fn with_workloads() -> RealClusterBuilder {
+        Self::builder()
+            .controllers(WORKLOAD_CONTROLLERS)
+            .scheduler()
+            .nodes(3)
     }
 
     /// One cluster for all tests of this process, as [`RealCluster::start`] makes it; it ends when

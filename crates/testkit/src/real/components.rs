@@ -33,6 +33,14 @@ pub const WORKLOAD_CONTROLLERS: &[&str] = &[
     "root-ca-certificate-publisher-controller",
     "node-lifecycle-controller",
     "disruption-controller",
+    "replicationcontroller-controller",
+    "endpoints-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolumeclaim-protection-controller",
+    "persistentvolume-protection-controller",
+    "clusterrole-aggregation-controller",
+    "resourcequota-controller",
+    "ttl-after-finished-controller",
 ];
 
 const START: Duration = Duration::from_secs(90);

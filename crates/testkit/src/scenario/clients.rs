@@ -1,6 +1,9 @@
 //! Who talks to a cluster.
 
+use evenkeel_kubesim::Workloads;
 use kube::Client;
+
+use super::model::Scenario;
 
 use crate::real::{RealCluster, RealClusterError, User};
 
@@ -31,18 +34,33 @@ impl Clients {
         })
     }
 
-    /// The clients of a new simulated cluster, which knows no users.
+    /// The clients of a new simulated cluster without rights and workloads.
     pub fn of_simulated() -> Self {
-        let cluster = evenkeel_kubesim::Cluster::new();
-        let client = |user| Client::new(cluster.view(user), "default");
+        Self::of(&evenkeel_kubesim::Cluster::new())
+    }
+
+    /// The clients of a new simulated cluster that can do what a scenario takes.
+    pub fn for_scenario(scenario: &Scenario) -> Self {
+        let mut builder = evenkeel_kubesim::Cluster::builder();
+        if scenario.has_users() {
+            builder = builder.rights();
+        }
+        if scenario.workloads {
+            builder = builder.workloads(Workloads::instant());
+        }
+        Self::of(&builder.build())
+    }
+
+    fn of(cluster: &evenkeel_kubesim::Cluster) -> Self {
+        let agent = evenkeel_kubesim::User::named("agent");
         Self {
-            admin: client("admin"),
-            agent: client("agent"),
-            anonymous: client("anonymous"),
+            admin: Client::new(cluster.view("admin"), "default"),
+            agent: Client::new(cluster.view_as(agent), "default"),
+            anonymous: Client::new(cluster.entrance(), "default"),
         }
     }
 
-    pub(super) fn of(&self, user: User) -> &Client {
+    pub(super) fn who(&self, user: User) -> &Client {
         match user {
             User::Admin => &self.admin,
             User::Agent => &self.agent,

@@ -32,6 +32,9 @@ pub struct Scenario {
     /// Custom resource definitions of `scenarios/definitions/` that must be served.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
+    /// Whether workloads run: controllers, a scheduler and three nodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub workloads: bool,
     /// What happens, in order.
     pub steps: Vec<Step>,
 }
@@ -40,6 +43,11 @@ impl Scenario {
     /// The name by which `GAPS.md` knows it.
     pub fn id(&self) -> String {
         format!("{}/{}", self.area, self.name)
+    }
+
+    /// Whether somebody but the administrator asks.
+    pub fn has_users(&self) -> bool {
+        self.area == "access" || self.steps.iter().any(|step| step.details.user.is_some())
     }
 
     /// The namespace that is its own.
@@ -124,6 +132,13 @@ pub struct Details {
     /// Who asks.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub user: Option<Who>,
+    /// Keep only these parts of the reply, as JSON pointers; `*` stands for every item of a list,
+    /// of which the values are kept in an order of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    /// Further headers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
     /// Keep only the status code of the reply: the step prepares something.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,

@@ -16,8 +16,17 @@ pub struct Normaliser {
     revisions: Names,
     tokens: Names,
     generated: Vec<(String, String)>,
+    /// Hashes of templates, which stand in the names of what was made of them.
+    hashes: Vec<(String, String)>,
     addresses: Names,
 }
+
+/// The labels that hold the hash of a template.
+const HASHES: [&str; 3] = [
+    "pod-template-hash",
+    "controller-revision-hash",
+    "controller.kubernetes.io/hash",
+];
 
 /// Numbers things in the order in which they appear.
 #[derive(Debug, Default)]
@@ -39,6 +48,31 @@ impl Normaliser {
             Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
             Value::String(text) => Value::String(self.text(&text)),
             other => other,
+        }
+    }
+
+    /// Takes note of the names that a server has made up in this body.
+    pub fn learn(&mut self, value: &Value) {
+        match value {
+            Value::Object(map) => {
+                self.learn_generated_name(map);
+                self.learn_hashes(map);
+                map.values().for_each(|value| self.learn(value));
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.learn(item)),
+            _ => {}
+        }
+    }
+
+    fn learn_hashes(&mut self, map: &Map<String, Value>) {
+        for hash in HASHES.iter().filter_map(|label| map.get(*label)?.as_str()) {
+            // A stateful set puts its own name before the hash.
+            let hash = hash.rsplit('-').next().unwrap_or(hash);
+            if !self.hashes.iter().any(|(known, _)| known == hash) {
+                let number = self.hashes.len() + 1;
+                self.hashes
+                    .push((hash.to_owned(), format!("<hash {number}>")));
+            }
         }
     }
 
@@ -125,7 +159,7 @@ impl Normaliser {
     /// Names everything in a text that looks like a uid, a time or a generated name.
     fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (name, replacement) in &self.generated {
+        for (name, replacement) in self.generated.iter().chain(&self.hashes) {
             if text.contains(name.as_str()) {
                 text = text.replace(name.as_str(), replacement);
             }

@@ -85,6 +85,10 @@ impl Play<'_> {
             if let Some(id) = &step.details.id {
                 self.values.replies.insert(id.clone(), reply.body.clone());
             }
+            self.normaliser.learn(&reply.body);
+            if !step.details.only.is_empty() && reply.status < 300 {
+                reply.body = parts(&reply.body, &step.details.only);
+            }
             reply.body = self.normaliser.value(reply.body);
             if step.details.quiet {
                 reply = Reply {
@@ -116,7 +120,7 @@ impl Play<'_> {
     }
 
     async fn send(&self, step: &Step) -> Result<Response<Body>, kube::Error> {
-        let client = self.clients.of(step.details.user.into());
+        let client = self.clients.who(step.details.user.into());
         client.send(self.request(step)?).await
     }
 
@@ -133,6 +137,9 @@ impl Play<'_> {
             .uri(self.values.text(&target))
             .header(ACCEPT, accept)
             .header(USER_AGENT, details.agent.as_deref().unwrap_or("scenario/1"));
+        for (name, value) in &details.headers {
+            request = request.header(name, self.values.text(value));
+        }
         let body = self.body(step);
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, media_type(details.content_type.as_deref()));
@@ -232,6 +239,26 @@ impl Play<'_> {
         };
         (Reply { body, ..head }, inner)
     }
+}
+
+/// The parts of a body that these pointers lead to.
+fn parts(body: &Value, pointers: &[String]) -> Value {
+    let part = |pointer: &String| (pointer.clone(), part(body, pointer));
+    Value::Object(pointers.iter().map(part).collect())
+}
+
+fn part(body: &Value, pointer: &str) -> Value {
+    let Some((list, rest)) = pointer.split_once("/*") else {
+        return body.pointer(pointer).cloned().unwrap_or(Value::Null);
+    };
+    let items = body.pointer(list).and_then(Value::as_array);
+    let mut values: Vec<Value> = items
+        .into_iter()
+        .flatten()
+        .map(|item| part(item, rest))
+        .collect();
+    values.sort_by_cached_key(ToString::to_string);
+    values.into()
 }
 
 fn with_watch_parameters(step: &Step) -> Step {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use evenkeel_testkit::scenario::{Clients, Library, Recording, differences, play_all};
-use evenkeel_testkit::{Cluster, note};
+use evenkeel_testkit::{Cluster, RealCluster, note, real_cluster_or_skip};
 
 /// What differs between two runs, as lines to read.
 fn disagreements(expected: &Recording, found: &Recording) -> Vec<(String, Vec<String>)> {
@@ -53,7 +53,7 @@ fn every_scenario_has_a_name_of_its_own_and_a_record() {
 async fn the_simulator_agrees_with_the_record_or_lists_a_gap() {
     let library = Library::open().unwrap();
     let scenarios = &library.scenarios;
-    let simulated = async |_: &_| Clients::of_simulated();
+    let simulated = async |story: &_| Clients::for_scenario(story);
     let played = play_all(scenarios, &library.definitions, 2, simulated).await;
     let wrong = disagreements(&library.recording().unwrap(), &played);
     let gaps = library.gaps().unwrap();
@@ -70,18 +70,32 @@ async fn the_simulator_agrees_with_the_record_or_lists_a_gap() {
     assert!(known * 20 <= all, "more than 5 % of the scenarios are gaps");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_real_server_agrees_with_its_record() {
-    let Some(Cluster::Real(cluster)) = Cluster::shared_real_or_skip().await else {
-        return;
-    };
+async fn agrees_with_its_record(cluster: &RealCluster, workloads: bool) {
     let library = Library::open().unwrap();
-    let clients = Clients::of_real(&cluster).await.unwrap();
-    let scenarios = &library.scenarios;
-    let played = play_all(scenarios, &library.definitions, 6, async |_| {
+    let clients = Clients::of_real(cluster).await.unwrap();
+    let scenarios = library
+        .scenarios
+        .iter()
+        .filter(|story| story.workloads == workloads);
+    let scenarios: Vec<_> = scenarios.cloned().collect();
+    let played = play_all(&scenarios, &library.definitions, 6, async |_| {
         clients.clone()
     })
     .await;
     let wrong = disagreements(&library.recording().unwrap(), &played);
     assert!(wrong.is_empty(), "{}", report(&wrong));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_real_server_agrees_with_its_record() {
+    if let Some(Cluster::Real(cluster)) = Cluster::shared_real_or_skip().await {
+        agrees_with_its_record(&cluster, false).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_real_controllers_agree_with_their_record() {
+    if let Some(cluster) = real_cluster_or_skip(RealCluster::with_workloads()).await {
+        agrees_with_its_record(&cluster, true).await;
+    }
 }

@@ -99,6 +99,7 @@ fn story(kind: Kind, title: String, object: &str, deeds: &[Deed]) -> Scenario {
         name: title,
         area: "generated".into(),
         with,
+        workloads: false,
         steps: all,
     }
 }
