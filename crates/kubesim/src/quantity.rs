@@ -71,15 +71,6 @@ impl Quantity {
         Some(Self { nanos, family })
     }
 
-    /// So many things.
-    pub(crate) fn count(things: usize) -> Self {
-        let things = i128::try_from(things).unwrap_or(i128::MAX / NANOS);
-        Self {
-            nanos: things * NANOS,
-            family: Family::Decimal,
-        }
-    }
-
     /// The sum, written like the first amount that is not zero.
     pub(crate) fn plus(self, other: Self) -> Self {
         let family = if self.is_zero() {
@@ -112,11 +103,6 @@ impl Quantity {
             nanos: i128::from(count) * NANOS,
             family: Family::Decimal,
         }
-    }
-
-    pub(crate) fn plus(self, other: Self) -> Self {
-        let nanos = self.nanos.saturating_add(other.nanos);
-        Self { nanos, ..self }
     }
 
     pub(crate) fn minus(self, other: Self) -> Self {

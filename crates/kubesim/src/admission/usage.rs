@@ -17,7 +17,7 @@ pub(crate) fn used(cluster: &Cluster, quota: &Value, except: Option<(&ResourceId
     let hard = hard(quota);
     let mut used: Usage = hard
         .keys()
-        .map(|name| (name.clone(), Quantity::count(0)))
+        .map(|name| (name.clone(), Quantity::whole_number(0)))
         .collect();
     let namespace = meta::namespace(quota);
     for resource in cluster.store().resources() {
@@ -45,7 +45,7 @@ pub(super) fn hard(quota: &Value) -> Usage {
 /// Everything that one object is charged for.
 pub(super) fn charge(resource: &ResourceId, object: &Value) -> Usage {
     let mut usage = Usage::new();
-    let one = Quantity::count(1);
+    let one = Quantity::whole_number(1);
     let is_pod = resource.group.is_empty() && &*resource.plural == "pods";
     usage.insert(format!("count/{resource}"), one);
     if !resource.group.is_empty() {
@@ -99,10 +99,13 @@ fn charge_service(usage: &mut Usage, service: &Value) {
     let kind = service["spec"]["type"].as_str().unwrap_or_default();
     let ports = service["spec"]["ports"].as_array().map_or(0, Vec::len);
     if kind == "LoadBalancer" {
-        usage.insert("services.loadbalancers".into(), Quantity::count(1));
+        usage.insert("services.loadbalancers".into(), Quantity::whole_number(1));
     }
     if matches!(kind, "LoadBalancer" | "NodePort") {
-        usage.insert("services.nodeports".into(), Quantity::count(ports));
+        usage.insert(
+            "services.nodeports".into(),
+            Quantity::whole_number(i64::try_from(ports).unwrap_or(i64::MAX)),
+        );
     }
 }
 
@@ -116,7 +119,10 @@ fn charge_claim(usage: &mut Usage, claim: &Value) {
         usage.insert("requests.storage".into(), size);
         usage.insert(of_class("requests.storage"), size);
     }
-    usage.insert(of_class("persistentvolumeclaims"), Quantity::count(1));
+    usage.insert(
+        of_class("persistentvolumeclaims"),
+        Quantity::whole_number(1),
+    );
 }
 
 /// Quotas with scopes count only some pods.
