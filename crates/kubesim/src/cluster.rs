@@ -228,7 +228,7 @@ impl Cluster {
                 }
                 found
             }
-Route::Resource(path) => {
+            Route::Resource(path) => {
                 return verbs::answer(self, sight, request, user, path, accept);
             }
             Route::OpenApi => return Ok(Reply::listing(&openapi::index(self))),
