@@ -107,6 +107,7 @@ fn account(
     let verdict = Verdict::of(converged.result);
     if matches!(verdict, Verdict::Settled) {
         state.answered = Some(order.call());
+        shift.answered(order.object.stack_id, order.call());
     }
     verdict
 }

@@ -8,12 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use evenkeel_model::Checksum;
+use evenkeel_model::{Checksum, StackId};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, Patch, PatchParams};
 use kube::{Api, Client};
+use serde::{Deserialize, Serialize};
 
+use crate::stacks::Call;
 use crate::target::Target;
 
 /// Whose memory a Secret is.
@@ -28,6 +30,16 @@ const ROOM: usize = 700_000;
 
 /// Manifests by their checksum.
 pub(crate) type Texts = BTreeMap<Checksum, Arc<str>>;
+
+/// What a restart has to know.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Remembered {
+    /// What the agent was told.
+    pub(crate) target: Arc<Target>,
+    /// Which of it was answered by a complete pass.
+    #[serde(default)]
+    pub(crate) answered: BTreeMap<StackId, Call>,
+}
 
 /// Why the memory could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -76,11 +88,11 @@ impl Memory {
 
     /// What was last written; nothing if that cannot be made sense of, since the broker can say it
     /// again.
-    pub(crate) async fn read(&self) -> Result<(Target, Texts), MemoryError> {
+    pub(crate) async fn read(&self) -> Result<(Remembered, Texts), MemoryError> {
         let mut wholes = self.wholes().await?;
         let index = wholes.remove(INDEX).unwrap_or_default().bytes();
-        let target: Target = match serde_json::from_slice(&index) {
-            Ok(target) => target,
+        let known: Remembered = match serde_json::from_slice(&index) {
+            Ok(known) => known,
             Err(error) => {
                 if !index.is_empty() {
                     tracing::warn!(%error, "what the agent was last told cannot be read");
@@ -88,16 +100,16 @@ impl Memory {
                 return Ok(Default::default());
             }
         };
-        let wanted = texts_of(&target);
+        let wanted = texts_of(&known.target);
         let texts = wholes.values().filter_map(|whole| text_of(&whole.bytes()));
         let texts = texts.filter(|(checksum, _)| wanted.contains(checksum));
-        Ok((target, texts.collect()))
+        Ok((known, texts.collect()))
     }
 
     /// Writes what is to be known after a restart.
-    pub(crate) async fn write(&self, target: &Target, texts: &Texts) -> Result<(), MemoryError> {
+    pub(crate) async fn write(&self, known: &Remembered, texts: &Texts) -> Result<(), MemoryError> {
         let there = self.wholes().await?;
-        let wanted = texts_of(target);
+        let wanted = texts_of(&known.target);
         let kept: BTreeSet<String> = wanted.iter().map(place_of).collect();
         for (checksum, text) in texts
             .iter()
@@ -109,9 +121,9 @@ impl Memory {
                 self.put(&place, text.as_bytes()).await?;
             }
         }
-        let index = serde_json::to_vec(target)?;
-        let known = there.get(INDEX);
-        if known.is_none_or(|known| known.bytes() != index) {
+        let index = serde_json::to_vec(known)?;
+        let old = there.get(INDEX);
+        if old.is_none_or(|old| old.bytes() != index) {
             self.put(INDEX, &index).await?;
         }
         self.forget(&there, &kept, index.len()).await;
@@ -231,7 +243,7 @@ mod tests {
         Memory::new(client, "default", "agent")
     }
 
-    fn target(texts: &[&str]) -> (Target, Texts) {
+    fn known(texts: &[&str]) -> (Remembered, Texts) {
         let mut target = Target::default();
         for (number, text) in (1..).zip(texts) {
             let mut object = object(number, number.into(), ObjectKind::Revision);
@@ -241,7 +253,12 @@ mod tests {
         let texts = texts
             .iter()
             .map(|text| (Checksum::of(text), Arc::from(*text)));
-        (target, texts.collect())
+        let target = Arc::new(target);
+        let known = Remembered {
+            target,
+            ..Remembered::default()
+        };
+        (known, texts.collect())
     }
 
     #[tokio::test]
@@ -249,19 +266,19 @@ mod tests {
         let cluster = Cluster::new();
         assert_eq!(memory(&cluster).read().await.unwrap(), Default::default());
         let long = "ä".repeat(ROOM);
-        let (target, texts) = target(&["a", &long]);
-        memory(&cluster).write(&target, &texts).await.unwrap();
-        assert_eq!(memory(&cluster).read().await.unwrap(), (target, texts));
+        let (known, texts) = known(&["a", &long]);
+        memory(&cluster).write(&known, &texts).await.unwrap();
+        assert_eq!(memory(&cluster).read().await.unwrap(), (known, texts));
     }
 
     #[tokio::test]
     async fn what_is_no_longer_spoken_of_is_deleted_and_the_rest_is_not_written_again() {
         let cluster = Cluster::new();
         let memory = memory(&cluster);
-        let (first, texts) = target(&["a", "b"]);
+        let (first, texts) = known(&["a", "b"]);
         memory.write(&first, &texts).await.unwrap();
         let before = memory.secrets.list(&ListParams::default()).await.unwrap();
-        let (second, texts) = target(&["a"]);
+        let (second, texts) = known(&["a"]);
         memory.write(&second, &texts).await.unwrap();
         let after = memory.secrets.list(&ListParams::default()).await.unwrap();
         let revision = |list: &kube::api::ObjectList<Secret>| {

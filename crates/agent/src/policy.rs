@@ -32,6 +32,7 @@ pub(crate) fn to_apply(settings: &Settings, order: &Order, asked_anew: bool) -> 
         take_from: owners
             .filter_map(|stack| Owner::new(stack.to_string()).ok())
             .collect(),
+        anew: asked_anew,
         ..SetPolicy::default()
     }
 }

@@ -1,5 +1,6 @@
 //! All that goes on while the lease is held.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,13 +19,13 @@ use crate::converge::{converge, cut_short};
 use crate::health::look;
 use crate::heartbeat::beat;
 use crate::identity::identify;
-use crate::memory::{Memory, Texts};
+use crate::memory::{Memory, Remembered, Texts};
 use crate::metrics::OfRuns;
 use crate::outbox::Outbox;
 use crate::pull::pull;
 use crate::run::{Agent, Error};
 use crate::settings::Settings;
-use crate::stacks::Stacks;
+use crate::stacks::{Call, Stacks};
 use crate::target::Target;
 use crate::{cluster, diffs};
 
@@ -53,7 +54,7 @@ pub(crate) struct Shift {
 /// What was last told.
 #[derive(Debug, Default)]
 struct Known {
-    target: Arc<Target>,
+    told: Remembered,
     texts: Arc<Texts>,
     /// Whether a restart would know it too.
     remembered: bool,
@@ -147,6 +148,7 @@ impl Shift {
         let how = SetSettings {
             owner_key: STACK.to_owned(),
             inventory_namespace: namespace.clone(),
+            namespaces: settings.namespaces.clone(),
             retry: settings.retry.into(),
             ..SetSettings::default()
         };
@@ -169,7 +171,7 @@ impl Shift {
         let policy = self.agent.settings.retry_of_broker();
         for failures in 1.. {
             match self.memory.read().await {
-                Ok((target, texts)) => return self.recalled(target, texts),
+                Ok((told, texts)) => return self.recalled(told, texts),
                 Err(error) if failures > 3 => {
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(
@@ -187,11 +189,11 @@ impl Shift {
         }
     }
 
-    fn recalled(&self, target: Target, texts: Texts) {
-        self.stacks.recall(&target, &texts);
+    fn recalled(&self, told: Remembered, texts: Texts) {
+        self.stacks.hold(&told.target, &texts, &told.answered);
         self.measure();
         let mut known = self.known();
-        (known.target, known.texts) = (Arc::new(target), Arc::new(texts));
+        (known.told, known.texts) = (told, Arc::new(texts));
         known.remembered = true;
     }
 
@@ -246,7 +248,7 @@ impl Shift {
     }
 
     pub(crate) fn target(&self) -> Arc<Target> {
-        self.known().target.clone()
+        self.known().told.target.clone()
     }
 
     pub(crate) fn texts(&self) -> Arc<Texts> {
@@ -258,32 +260,43 @@ impl Shift {
         let (target, texts) = (Arc::new(target), Arc::new(texts));
         {
             let mut known = self.known();
-            known.remembered &= known.target == target;
-            (known.target, known.texts) = (target.clone(), texts.clone());
+            known.remembered &= known.told.target == target;
+            known
+                .told
+                .answered
+                .retain(|stack, _| target.orders.contains_key(stack));
+            (known.told.target, known.texts) = (target.clone(), texts.clone());
         }
         self.remember_if_forgotten().await;
-        self.stacks.hold_all(&target, &texts);
+        self.stacks.hold(&target, &texts, &BTreeMap::new());
         self.measure();
     }
 
-    /// Writes down what was told, if that did not work before.
-    pub(crate) async fn remember_if_forgotten(&self) {
-        let (target, texts, remembered) = {
-            let known = self.known();
-            (known.target.clone(), known.texts.clone(), known.remembered)
-        };
-        if remembered {
-            return;
+    /// Notes that a complete pass answered a call. It is written down with the next occasion: a
+    /// restart before that answers once more.
+    pub(crate) fn answered(&self, stack: StackId, call: Call) {
+        let mut known = self.known();
+        if known.told.answered.insert(stack, call) != Some(call) {
+            known.remembered = false;
         }
-        match self.memory.write(&target, &texts).await {
-            Ok(()) => self.known().remembered = true,
-            Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(
-                    error,
-                    "a restart without the broker would not know what to hold"
-                );
+    }
+
+    /// Writes down what a restart has to know, if it does not know it.
+    pub(crate) async fn remember_if_forgotten(&self) {
+        let (told, texts) = {
+            let mut known = self.known();
+            if std::mem::replace(&mut known.remembered, true) {
+                return;
             }
+            (known.told.clone(), known.texts.clone())
+        };
+        if let Err(error) = self.memory.write(&told, &texts).await {
+            self.known().remembered = false;
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(
+                error,
+                "a restart without the broker would not know what to hold"
+            );
         }
     }
 

@@ -130,21 +130,9 @@ impl Stacks {
         self.held().stacks.len()
     }
 
-    /// Takes up what was known before a restart: none of it is new.
-    pub(crate) fn recall(&self, target: &Target, texts: &Texts) {
-        self.hold(target, texts, Stacks::recalled);
-    }
-
-    /// Takes up what the broker says.
-    pub(crate) fn hold_all(&self, target: &Target, texts: &Texts) {
-        self.hold(target, texts, |_| None);
-    }
-
-    fn recalled(order: &Order) -> Option<Call> {
-        Some(order.call())
-    }
-
-    fn hold(&self, target: &Target, texts: &Texts, answered: fn(&Order) -> Option<Call>) {
+    /// Takes up what is to be held. Of what is new to this process, `answered` says which was
+    /// answered before a restart.
+    pub(crate) fn hold(&self, target: &Target, texts: &Texts, answered: &BTreeMap<StackId, Call>) {
         let mut held = self.held();
         let woken = target.active && !held.active;
         held.active = target.active;
@@ -161,7 +149,7 @@ impl Stacks {
             let request = match held.stacks.get(id) {
                 Some(stack) => stack.ordered(order),
                 None => {
-                    let answered = answered(&order);
+                    let answered = answered.get(id).copied();
                     let Some(stack) = self.stack(*id, order, answered) else {
                         continue;
                     };

@@ -193,9 +193,10 @@ impl Calls {
     pub(crate) async fn list_whole(
         &self,
         resource: &Resource,
+        namespace: Option<&str>,
         selector: &str,
     ) -> Result<Vec<Value>, Error> {
-        let at = Request::new(resource.path(None));
+        let at = Request::new(resource.path(namespace));
         let pages = self.pages(resource, Some(selector), |how| at.list(how));
         Ok(pages.await?.0)
     }
@@ -225,13 +226,14 @@ impl Calls {
     pub(crate) async fn watch(
         &self,
         resource: &Resource,
+        namespace: Option<&str>,
         selector: &str,
         revision: &str,
     ) -> Result<impl Stream<Item = Result<WatchEvent<Seen>, kube::Error>> + use<>, Error> {
         let attempt = format!("watch {}", resource.kind);
         let fail = |error| Error::of_call(&attempt, error);
         let how = WatchParams::default().labels(selector).timeout(290);
-        let request = Request::new(resource.path(None)).watch_metadata(&how, revision);
+        let request = Request::new(resource.path(namespace)).watch_metadata(&how, revision);
         let request = request.map_err(kube::Error::BuildRequest).map_err(fail)?;
         self.client
             .request_events::<Seen>(request)

@@ -34,6 +34,9 @@ pub struct Settings {
     /// The kinds that sets of parents may hold. They are followed from the first such set on, also
     /// while no parent wants any: what carries the label is all that says what exists.
     pub child_kinds: BTreeSet<GroupKind>,
+    /// The only namespaces that are looked at, for whoever may look at no others; all if none is
+    /// named.
+    pub namespaces: Vec<String>,
     /// How many requests of one set may be under way at once.
     pub parallel: NonZeroUsize,
     /// How long to wait for a first list, or for a definition to be served.
@@ -49,10 +52,21 @@ impl Default for Settings {
             manager: "evenkeel".to_owned(),
             owner_key: "evenkeel.io/set".to_owned(),
             inventory_namespace: "kube-system".to_owned(),
+            namespaces: Vec::new(),
             child_kinds: BTreeSet::new(),
             parallel: EIGHT,
             patience: Duration::from_secs(30),
             retry: RetryPolicy::CALLS,
+        }
+    }
+}
+
+impl Settings {
+    /// Where the objects of a kind are looked for: everywhere at once, or in each namespace.
+    pub(crate) fn places(&self, resource: &Resource) -> Vec<Option<String>> {
+        match self.namespaces.as_slice() {
+            named @ [_, ..] if resource.namespaced => named.iter().cloned().map(Some).collect(),
+            _ => vec![None],
         }
     }
 }
@@ -137,26 +151,28 @@ impl Shared {
         self.discovery.kinds(&self.calls).await
     }
 
-    /// The objects of a kind; `None` when nobody serves it, so that none can exist.
-    pub(crate) async fn shelf(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
+    /// The objects of a kind; nothing when nobody serves it, so that none can exist.
+    pub(crate) async fn shelf(&self, kind: &GroupKind) -> Result<Vec<Arc<Shelf>>, String> {
         let found = self.find(kind, None).await;
         match found.map_err(|error| error.to_string())? {
             Some(resource) => {
-                let shelf = self.view.of(&resource, self.settings.patience);
-                shelf.await.map(Some)
+                let places = self.settings.places(&resource);
+                self.view
+                    .of(&resource, places, self.settings.patience)
+                    .await
             }
-            None => Ok(None),
+            None => Ok(Vec::new()),
         }
     }
 
     /// The same, listed at this moment.
-    pub(crate) async fn shelf_anew(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
-        let shelf = self.shelf(kind).await?;
-        if let Some(shelf) = &shelf {
+    pub(crate) async fn shelf_anew(&self, kind: &GroupKind) -> Result<Vec<Arc<Shelf>>, String> {
+        let shelves = self.shelf(kind).await?;
+        for shelf in &shelves {
             let listed = self.view.relist(shelf).await;
             listed.map_err(|error| error.to_string())?;
         }
-        Ok(shelf)
+        Ok(shelves)
     }
 
     /// Says that `owner` is about to take these from others.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
+use crate::resource::Resource;
 use crate::set::Set;
 
 /// How an object is doing; the worst comes last.
@@ -92,7 +93,7 @@ impl Set {
             let Some(resource) = shared.find(&kind, None).await? else {
                 continue;
             };
-            for object in shared.calls.list_whole(&resource, &selector).await? {
+            for object in self.whole(&resource, &selector).await? {
                 let metadata: ObjectMeta =
                     serde_json::from_value(object["metadata"].clone()).unwrap_or_default();
                 let name = metadata.name.as_deref().unwrap_or_default();
@@ -106,6 +107,18 @@ impl Set {
         }
         objects.extend(missing.into_iter().map(|key| (key, Health::Missing)));
         Ok(SetHealth::of(objects))
+    }
+
+    /// The objects of a kind, wherever the set may have any.
+    async fn whole(&self, resource: &Resource, selector: &str) -> Result<Vec<Value>, Error> {
+        let (shared, mut all) = (self.shared(), Vec::new());
+        for place in shared.settings.places(resource) {
+            let listed = shared
+                .calls
+                .list_whole(resource, place.as_deref(), selector);
+            all.extend(listed.await?);
+        }
+        Ok(all)
     }
 }
 

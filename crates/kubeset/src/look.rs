@@ -47,11 +47,11 @@ impl SetWorld<'_> {
         Ok(seen)
     }
 
-    async fn shelf(&self, kind: &GroupKind) -> Result<Option<Arc<Shelf>>, String> {
+    async fn shelf(&self, kind: &GroupKind) -> Result<Vec<Arc<Shelf>>, String> {
         let known = self.cluster.kinds().await;
         let known = known.map_err(|error| error.to_string())?;
         match known.find(kind, None) {
-            None if self.is_defined_here(kind) => Ok(None),
+            None if self.is_defined_here(kind) => Ok(Vec::new()),
             Some(_) | None if self.policy.anew => self.cluster.shelf_anew(kind).await,
             Some(_) | None => self.cluster.shelf(kind).await,
         }

@@ -40,6 +40,8 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Shelf {
     pub(crate) resource: Resource,
+    /// The namespace that they are in; all if none is named.
+    pub(crate) namespace: Option<String>,
     pub(crate) state: watch::Sender<State>,
     content: Mutex<Content>,
 }
@@ -99,9 +101,10 @@ impl Content {
 }
 
 impl Shelf {
-    pub(crate) fn new(resource: Resource) -> Self {
+    pub(crate) fn new(resource: Resource, namespace: Option<String>) -> Self {
         Self {
             resource,
+            namespace,
             state: watch::Sender::new(State::Unknown),
             content: Mutex::default(),
         }

@@ -35,8 +35,20 @@ impl Sweep {
         sweep.gaps.extend(broken);
         let owner_key = cluster.settings.owner_key.as_str();
         let kinds: Vec<Resource> = kinds.manageable().cloned().collect();
-        let lists = kinds.into_iter().map(|resource| async move {
-            let listed = cluster.calls.list(&resource, None, Some(owner_key)).await;
+        let places = kinds.into_iter().flat_map(|resource| {
+            let places = cluster.settings.places(&resource);
+            let named = !cluster.settings.namespaces.is_empty();
+            // Who may look at some namespaces only has nothing outside of them.
+            let places = places
+                .into_iter()
+                .filter(move |place| place.is_some() || !named);
+            places.map(move |place| (resource.clone(), place))
+        });
+        let lists = places.map(|(resource, place)| async move {
+            let listed = cluster
+                .calls
+                .list(&resource, place.as_deref(), Some(owner_key));
+            let listed = listed.await;
             (resource, listed)
         });
         let mut lists = stream::iter(lists).buffer_unordered(cluster.settings.parallel.get());

@@ -156,7 +156,11 @@ impl SetWorld<'_> {
         Ok(self
             .cluster
             .view
-            .of(&resource, self.cluster.settings.patience)
+            .of(
+                &resource,
+                self.cluster.settings.places(&resource),
+                self.cluster.settings.patience,
+            )
             .await
             .is_ok())
     }

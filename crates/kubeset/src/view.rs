@@ -30,8 +30,18 @@ use crate::words::Words;
 #[derive(Debug)]
 pub(crate) struct View {
     reader: Arc<Reader>,
-    shelves: Mutex<BTreeMap<GroupKind, Arc<Shelf>>>,
+    shelves: Mutex<Shelves>,
     tasks: Mutex<JoinSet<()>>,
+}
+
+/// The objects of each kind, everywhere or in one namespace.
+type Shelves = BTreeMap<(GroupKind, Option<String>), Arc<Shelf>>;
+
+/// The one that an object belongs on.
+fn shelf_of<'s>(shelves: &'s Shelves, key: &ObjectKey) -> Option<&'s Arc<Shelf>> {
+    let everywhere = || shelves.get(&(key.kind.clone(), None));
+    let place = (key.kind.clone(), key.namespace.clone());
+    shelves.get(&place).or_else(everywhere)
 }
 
 /// How objects are found and read, and who is told of changes.
@@ -71,31 +81,29 @@ impl View {
         }
     }
 
-    /// The objects of a kind, once they are known.
+    /// The objects of a kind in these places, once they are known.
     pub(crate) async fn of(
         &self,
         resource: &Resource,
+        places: Vec<Option<String>>,
         patience: Duration,
-    ) -> Result<Arc<Shelf>, String> {
-        let shelf = self.shelf(resource);
-        let mut state = shelf.state.subscribe();
-        let known = timeout(patience, state.wait_for(|state| *state != State::Unknown));
-        match known.await {
-            Ok(Ok(state)) => match &*state {
-                State::Failing(why) => Err(why.clone()),
-                State::Unknown | State::Known => Ok(shelf.clone()),
-            },
-            Ok(Err(_)) | Err(_) => Err(format!("no answer for {patience:?}")),
+    ) -> Result<Vec<Arc<Shelf>>, String> {
+        let shelves = places.into_iter().map(|place| self.shelf(resource, place));
+        let shelves: Vec<_> = shelves.collect();
+        for shelf in &shelves {
+            known(shelf, patience).await?;
         }
+        Ok(shelves)
     }
 
-    fn shelf(&self, resource: &Resource) -> Arc<Shelf> {
+    fn shelf(&self, resource: &Resource, place: Option<String>) -> Arc<Shelf> {
         let mut shelves = lock(&self.shelves);
-        if let Some(shelf) = shelves.get(&resource.kind) {
+        let key = (resource.kind.clone(), place);
+        if let Some(shelf) = shelves.get(&key) {
             return shelf.clone();
         }
-        let shelf = Arc::new(Shelf::new(resource.clone()));
-        shelves.insert(resource.kind.clone(), shelf.clone());
+        let shelf = Arc::new(Shelf::new(resource.clone(), key.1.clone()));
+        shelves.insert(key, shelf.clone());
         lock(&self.tasks).spawn(follow(self.reader.clone(), shelf.clone()));
         shelf
     }
@@ -105,7 +113,7 @@ impl View {
         let (place, mut live) = self.reader.read(seen);
         live.accepted = Some(live.fields);
         live.managers = None;
-        if let Some(shelf) = lock(&self.shelves).get(&key.kind) {
+        if let Some(shelf) = shelf_of(&lock(&self.shelves), key) {
             shelf.put(place, live.clone());
         }
         live
@@ -118,7 +126,7 @@ impl View {
 
     /// Takes out what we deleted.
     pub(crate) fn removed(&self, key: &ObjectKey) {
-        if let Some(shelf) = lock(&self.shelves).get(&key.kind) {
+        if let Some(shelf) = shelf_of(&lock(&self.shelves), key) {
             shelf.forget(key);
         }
     }
@@ -136,7 +144,7 @@ impl View {
 
     /// Forgets what others removed of a set, except for what is `wanted`.
     pub(crate) fn tidy(&self, mark: &str, wanted: &BTreeMap<&GroupKind, Vec<&ObjectKey>>) {
-        for (kind, shelf) in &*lock(&self.shelves) {
+        for ((kind, _), shelf) in &*lock(&self.shelves) {
             shelf.tidy(mark, wanted.get(kind).map_or(&[], Vec::as_slice));
         }
     }
@@ -144,6 +152,19 @@ impl View {
     /// Lists a kind again, whatever its watch has told.
     pub(crate) async fn relist(&self, shelf: &Shelf) -> Result<(), Error> {
         list(&self.reader, shelf).await.map(drop)
+    }
+}
+
+/// Waits until a shelf is known.
+async fn known(shelf: &Shelf, patience: Duration) -> Result<(), String> {
+    let mut state = shelf.state.subscribe();
+    let known = timeout(patience, state.wait_for(|state| *state != State::Unknown));
+    match known.await {
+        Ok(Ok(state)) => match &*state {
+            State::Failing(why) => Err(why.clone()),
+            State::Unknown | State::Known => Ok(()),
+        },
+        Ok(Err(_)) | Err(_) => Err(format!("no answer for {patience:?}")),
     }
 }
 
@@ -168,7 +189,7 @@ async fn list(reader: &Reader, shelf: &Shelf) -> Result<String, Error> {
     let selector = reader.owner_key.as_str();
     let (seen, revision) = reader
         .calls
-        .list(&shelf.resource, None, Some(selector))
+        .list(&shelf.resource, shelf.namespace.as_deref(), Some(selector))
         .await?;
     let listed = seen.into_iter().map(|seen| reader.read(seen)).collect();
     reader.bells.ring(&shelf.replace(listed, &revision), true);
@@ -194,9 +215,10 @@ async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
 
 /// Watches until the stream ends, whatever the reason: it goes on where it ended.
 async fn watch(reader: &Reader, shelf: &Shelf, revision: &mut String) -> Result<(), Error> {
+    let namespace = shelf.namespace.as_deref();
     let events = reader
         .calls
-        .watch(&shelf.resource, &reader.owner_key, revision)
+        .watch(&shelf.resource, namespace, &reader.owner_key, revision)
         .await?;
     let mut events = std::pin::pin!(events);
     while let Some(Ok(event)) = events.next().await {

@@ -154,7 +154,6 @@ fn settings(name: &str) -> Settings {
         namespace: format!("agent-{name}"),
         polling_interval: soon,
         health_interval: soon,
-        lease_seconds: 3,
         grace: soon * 10,
         ..Settings::default()
     };

@@ -111,6 +111,13 @@ impl Objects {
             .unwrap();
     }
 
+    /// Merges something into its status, as its controller would.
+    pub async fn merge_status(&self, name: &str, content: Value) {
+        let (params, content) = (PatchParams::default(), Patch::Merge(content));
+        let patched = self.api.patch_status(name, &params, &content).await;
+        patched.unwrap();
+    }
+
     /// Deletes one by hand.
     pub async fn delete(&self, name: &str) {
         self.api

@@ -9,4 +9,7 @@ mod deletion;
 mod drift;
 mod existing;
 mod failure;
+mod fleet;
+mod health;
 mod restart;
+mod rights;

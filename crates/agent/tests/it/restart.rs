@@ -69,6 +69,7 @@ async fn an_agent_killed_at_any_write_leaves_nothing_behind() {
                 fleet.quiet_site("killed", &cluster).await,
                 fleet.stack("shop").await,
             );
+            east.settings.lock().await.lease_seconds = 3;
             east.serves(&shop).await;
             let one = shop.submit(&maps("killed", 3)).await;
             east.view().crash_at(write, moment);
@@ -157,9 +158,11 @@ async fn status_is_reported_again_at_start() {
 async fn of_two_replicas_one_works_and_the_other_takes_over() {
     let (fleet, cluster) = (Fleet::start().await, Cluster::simulated());
     let (east, shop) = (
-        fleet.site("replicas", &cluster).await,
+        fleet.quiet_site("replicas", &cluster).await,
         fleet.stack("shop").await,
     );
+    east.settings.lock().await.lease_seconds = 3;
+    east.start().await;
     east.serves(&shop).await;
     let one = shop.submit(&maps("replicas", 2)).await;
     east.reaches(&one).await;
