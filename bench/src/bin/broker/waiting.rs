@@ -1,10 +1,12 @@
 //! How many agents can wait, what that takes, and how fast one change reaches all of them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use evenkeel_bench::http::Connection;
 use evenkeel_bench::{Table, grouped};
 use futures::{StreamExt, TryStreamExt, stream};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -17,6 +19,8 @@ const MAKERS: usize = 32;
 const WAITING: &str = "evenkeel_broker_waiting_polls ";
 /// How many seconds all agents may take until they wait.
 const PATIENCE: usize = 120;
+/// How many agents connect at once; more would measure the kernel's queue of new connections.
+const DOORS: usize = 256;
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// All agents wait; one revision is submitted; each notes when it has it in hand.
@@ -27,8 +31,9 @@ pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
     let agents = make_agents(&server, options.agents, &stack).await?;
     let before = server.resident();
     let mut waiting = JoinSet::new();
+    let doors = Arc::new(Semaphore::new(DOORS));
     for agent in agents {
-        waiting.spawn(wait(server.host.clone(), agent));
+        waiting.spawn(wait(server.host.clone(), agent, Arc::clone(&doors)));
     }
     until_waiting(&server, options.agents).await?;
     let held = server.resident();
@@ -117,7 +122,8 @@ async fn until_waiting(server: &Server, agents: usize) -> anyhow::Result<()> {
 }
 
 /// Polls once to learn the version, then waits for another; when it came.
-async fn wait(host: String, agent: Agent) -> anyhow::Result<Instant> {
+async fn wait(host: String, agent: Agent, doors: Arc<Semaphore>) -> anyhow::Result<Instant> {
+    let door = doors.acquire().await?;
     let mut wire = Connection::open(&host).await?;
     let path = format!("/api/v1/agents/{}/target-state?bodies=false", agent.id);
     let known = wire
@@ -127,6 +133,7 @@ async fn wait(host: String, agent: Agent) -> anyhow::Result<Instant> {
         .unwrap_or_default();
     let header = format!("if-none-match: {known}\r\n");
     let request = wire.get(&format!("{path}&wait=300s"), &agent.key, &header);
+    drop(door);
     let answer = wire.ask(&request).await?;
     anyhow::ensure!(
         answer.status == 200,
