@@ -119,6 +119,8 @@ async fn repaired(sites: &[Site]) -> Duration {
 }
 
 async fn each(sites: &[Site], work: impl AsyncFn(&Site)) {
-    let works = stream::iter(sites).map(&work).buffer_unordered(AT_ONCE);
+    let works = stream::iter(sites)
+        .map(|site| work(site))
+        .buffer_unordered(AT_ONCE);
     works.collect::<Vec<()>>().await;
 }
