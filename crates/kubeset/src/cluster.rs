@@ -133,7 +133,7 @@ impl Shared {
         &self,
         kind: &GroupKind,
         version: Option<&str>,
-    ) -> Result<Option<Resource>, Error> {
+    ) -> Result<Option<Arc<Resource>>, Error> {
         let known = self.discovery.kinds(&self.calls).await?;
         if let Some(resource) = known.find(kind, version) {
             return Ok(Some(resource.clone()));

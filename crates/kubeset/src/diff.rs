@@ -197,10 +197,11 @@ impl<'w> Oracle<'w> {
         let inside = key.namespace.as_ref();
         if item.defined_by.is_some() || inside.is_some_and(|inside| self.coming.contains(inside)) {
             // What it needs does not exist yet, so the server has no opinion.
-            return Ok((None, Some(self.shown.of(key, item.object.clone()))));
+            return Ok((None, Some(self.shown.of(key, self.world.object(key, item)))));
         }
         let calls = &self.world.cluster.calls;
-        let made = calls.preview(&item.resource, key, &item.object).await?;
+        let body = self.world.object(key, item);
+        let made = calls.preview(&item.resource, key, &body).await?;
         let metadata = &made["metadata"];
         if let (Some(_), Some(uid)) = (
             metadata["resourceVersion"].as_str(),
@@ -219,7 +220,7 @@ impl<'w> Oracle<'w> {
         seen: &Sighting,
     ) -> Result<Both, Error> {
         let before = self.now(key).await?;
-        let body = without(&wanted.item.object, &seen.drift.ignored);
+        let body = without(self.world.object(key, &wanted.item), &seen.drift.ignored);
         let calls = &self.world.cluster.calls;
         let after = match calls.preview(&wanted.item.resource, key, &body).await {
             Ok(after) => after,

@@ -54,11 +54,16 @@ pub(crate) struct Drift {
 
 impl Drift {
     /// What others did to `live`, which should be `object`.
-    pub(crate) fn of(object: &Value, live: &Live, manager: &str, ignore: &[Ignore]) -> Self {
+    pub(crate) fn of(
+        object: impl FnOnce() -> Value,
+        live: &Live,
+        manager: &str,
+        ignore: &[Ignore],
+    ) -> Self {
         let Some(managers) = live.managers.as_deref().filter(|_| !live.is_untouched()) else {
             return Self::default();
         };
-        let lost = lost(object, managers, manager);
+        let lost = lost(&object(), managers, manager);
         let unnamed = lost.is_empty();
         let (ignored, fields) = lost
             .into_iter()
@@ -93,8 +98,7 @@ impl Display for Drift {
 }
 
 /// Takes the fields that others may have out of what is applied.
-pub(crate) fn without(object: &Value, fields: &[LostField]) -> Value {
-    let mut object = object.clone();
+pub(crate) fn without(mut object: Value, fields: &[LostField]) -> Value {
     for field in fields {
         let Some((parent, name)) = field.pointer.rsplit_once('/') else {
             continue;
@@ -219,7 +223,7 @@ mod tests {
     fn fields_that_others_may_have_are_not_applied() {
         let object = json!({"spec": {"replicas": 3, "a/b": 1}});
         let fields = [field("/spec/replicas", None), field("/spec/a~1b", None)];
-        assert_eq!(without(&object, &fields), json!({"spec": {}}));
+        assert_eq!(without(object, &fields), json!({"spec": {}}));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Wanted objects: what somebody wrote, resolved against what the server serves, with marks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use evenkeel_reconcile::{Desired, Matches, Wanted};
 use serde_json::Value;
@@ -17,15 +18,26 @@ use crate::rank::rank;
 use crate::resource::Resource;
 use crate::set::SetPolicy;
 
-/// A wanted object, with marks and a place for the seal.
+/// A wanted object. What is applied is made of it when it is: most passes apply nothing.
 #[derive(Debug)]
 pub(crate) struct Item {
-    pub(crate) resource: Resource,
-    pub(crate) object: Value,
+    pub(crate) resource: Arc<Resource>,
+    /// What somebody wrote.
+    written: Arc<Value>,
     /// The definition in the same set that its kind still waits for.
     pub(crate) defined_by: Option<ObjectKey>,
     /// It is made if it is missing, and then left as it is.
     pub(crate) once: bool,
+}
+
+impl Item {
+    /// The object as it is applied, where `key` says, with marks and a place for the seal.
+    pub(crate) fn object(&self, key: &ObjectKey, marks: &Marks<'_>) -> Value {
+        let mut object = (*self.written).clone();
+        place(&mut object, key.namespace.as_deref());
+        marks.put(&mut object);
+        object
+    }
 }
 
 /// An object of the cluster beside what is wanted of it.
@@ -56,13 +68,8 @@ pub(crate) async fn resolve(
     policy: &SetPolicy,
     manifests: &Manifests,
 ) -> Result<DesiredSet, Error> {
-    let marks = Marks {
-        owner_key: &cluster.settings.owner_key,
-        whose,
-        labels: &policy.labels,
-        annotations: &policy.annotations,
-    };
     let default_namespace = default_namespace(whose, policy);
+    let marks = Marks::new(cluster, whose, policy).fingerprint(default_namespace);
     let defined = definitions(&manifests.objects);
     let mut wanted = Vec::with_capacity(manifests.objects.len());
     for manifest in &manifests.objects {
@@ -76,17 +83,14 @@ pub(crate) async fn resolve(
         });
         let key = resource.key(namespace, &manifest.id.name);
         within_reach(cluster, whose, &key)?;
-        let mut object = manifest.object.clone();
-        place(&mut object, namespace);
-        let content = marks.put(&mut object);
         let item = Item {
             resource,
-            once: is_made_once(&object),
-            object,
+            once: is_made_once(manifest.object()),
+            written: manifest.object().clone(),
             defined_by,
         };
-        let rank = rank(&key.kind);
-        wanted.push((key, Wanted::new(item, content).ranked(rank)));
+        let (rank, version) = (rank(&key.kind), manifest.content() ^ marks);
+        wanted.push((key, Wanted::new(item, version).ranked(rank)));
     }
     Desired::things(wanted).map_err(|twice| Error::Twice { key: twice.key })
 }
@@ -124,13 +128,15 @@ fn place(object: &mut Value, namespace: Option<&str>) {
     };
 }
 
-type Defined = BTreeMap<(GroupKind, String), (Resource, ObjectKey)>;
+/// A kind in a version, as a definition of the set makes it.
+type Definition = ((GroupKind, String), (Arc<Resource>, ObjectKey));
+type Defined = BTreeMap<(GroupKind, String), (Arc<Resource>, ObjectKey)>;
 
 async fn find(
     cluster: &Shared,
     defined: &Defined,
     manifest: &Manifest,
-) -> Result<(Resource, Option<ObjectKey>), Error> {
+) -> Result<(Arc<Resource>, Option<ObjectKey>), Error> {
     let known = cluster.kinds().await?;
     let (kind, version) = (manifest.kind(), manifest.id.version.as_str());
     if let Some(resource) = known.find(&kind, Some(version)) {
@@ -156,8 +162,8 @@ fn definitions(manifests: &[Manifest]) -> Defined {
     definitions.flat_map(defined_by).collect()
 }
 
-fn defined_by(definition: &Manifest) -> Vec<((GroupKind, String), (Resource, ObjectKey))> {
-    let spec = &definition.object["spec"];
+fn defined_by(definition: &Manifest) -> Vec<Definition> {
+    let spec = &definition.object()["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let kind = GroupKind::new(text(&spec["group"]), text(&spec["names"]["kind"]));
     let by = ObjectKey::new(definition.kind(), None, &definition.id.name);
@@ -174,7 +180,7 @@ fn defined_by(definition: &Manifest) -> Vec<((GroupKind, String), (Resource, Obj
             };
             (
                 (kind.clone(), resource.version.clone()),
-                (resource, by.clone()),
+                (Arc::new(resource), by.clone()),
             )
         })
         .collect()

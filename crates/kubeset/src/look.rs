@@ -205,7 +205,7 @@ impl SetWorld<'_> {
     ) -> (Sighting, Option<Fight>) {
         let drift = match self.desired.get(key) {
             Some(wanted) if !wanted.item.once => Drift::of(
-                &wanted.item.object,
+                || self.object(key, &wanted.item),
                 &live,
                 &self.cluster.calls.manager,
                 &self.policy.ignore,

@@ -5,10 +5,12 @@
 //! ```
 
 use std::fmt::{self, Display};
+use std::sync::Arc;
 
 use evenkeel_manifest::{Document, Identity, Limits, ManifestError, Place};
 use serde_json::Value;
 
+use crate::fields::hash;
 use crate::key::GroupKind;
 
 /// An object as somebody wrote it, without what only the server may set.
@@ -18,11 +20,21 @@ pub struct Manifest {
     pub place: Place,
     /// What it is called.
     pub id: Identity,
-    /// The whole object.
-    pub object: Value,
+    object: Arc<Value>,
+    /// The hash of all that it says, so that no pass has to read it again.
+    content: u64,
 }
 
 impl Manifest {
+    /// The whole object.
+    pub fn object(&self) -> &Arc<Value> {
+        &self.object
+    }
+
+    pub(crate) fn content(&self) -> u64 {
+        self.content
+    }
+
     /// Its kind, whatever the version that it is written in.
     pub fn kind(&self) -> GroupKind {
         GroupKind::new(&self.id.group, &self.id.kind)
@@ -31,10 +43,12 @@ impl Manifest {
 
 impl From<Document> for Manifest {
     fn from(document: Document) -> Self {
+        let object = Value::Object(document.object);
         Self {
             place: document.place,
             id: document.id,
-            object: Value::Object(document.object),
+            content: hash(&object.to_string()),
+            object: Arc::new(object),
         }
     }
 }
@@ -167,7 +181,7 @@ mod tests {
              status, which the server sets"
         );
         assert_eq!(
-            read.objects[0].object,
+            **read.objects[0].object(),
             serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
         );
     }

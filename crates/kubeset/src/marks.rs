@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
+use crate::cluster::Shared;
 use crate::fields::hash;
-use crate::owner::Whose;
+use crate::owner::{Parent, Whose};
+use crate::set::SetPolicy;
 
 /// The annotation that keeps an object in the cluster when it leaves its set, or when its parent
 /// goes: data and secrets that nobody can make again.
@@ -28,6 +30,11 @@ pub(crate) struct Seal {
 }
 
 impl Seal {
+    const UNKNOWN: Self = Self {
+        content: 0,
+        fields: 0,
+    };
+
     fn text(self) -> String {
         format!("{:016x}.{:016x}", self.content, self.fields)
     }
@@ -68,9 +75,32 @@ pub(crate) struct Marks<'s> {
     pub(crate) annotations: &'s BTreeMap<String, String>,
 }
 
-impl Marks<'_> {
-    /// Writes the marks on `object` and returns the hash of all that it then says.
-    pub(crate) fn put(&self, object: &mut Value) -> u64 {
+impl<'s> Marks<'s> {
+    pub(crate) fn new(cluster: &'s Shared, whose: &'s Whose, policy: &'s SetPolicy) -> Self {
+        Self {
+            owner_key: &cluster.settings.owner_key,
+            whose,
+            labels: &policy.labels,
+            annotations: &policy.annotations,
+        }
+    }
+
+    /// Tells marks, and where they are put by default, from others.
+    pub(crate) fn fingerprint(&self, default_namespace: &str) -> u64 {
+        let parent = self.whose.parent().map(Parent::reference);
+        let all = json!([
+            self.owner_key,
+            self.whose.mark().as_str(),
+            parent,
+            self.labels,
+            self.annotations,
+            default_namespace,
+        ]);
+        hash(&all.to_string())
+    }
+
+    /// Writes the marks on `object`.
+    pub(crate) fn put(&self, object: &mut Value) {
         let metadata = &mut object["metadata"];
         for (place, more) in [("labels", self.labels), ("annotations", self.annotations)] {
             let marks = filled(&mut metadata[place], json!({}));
@@ -87,10 +117,8 @@ impl Marks<'_> {
         {
             references.push(parent.reference());
         }
-        let content = hash(&object.to_string());
         // A place for the seal, so that the fields are the same before and after it is known.
-        Seal { content, fields: 0 }.put(object);
-        content
+        Seal::UNKNOWN.put(object);
     }
 }
 
@@ -143,15 +171,16 @@ mod tests {
     use super::*;
     use crate::owner::Owner;
 
-    /// The hash of `object` with the marks of the set `a` and this checksum.
+    /// Puts the marks of the set `a` with this checksum on `object`; returns their fingerprint.
     fn mark(object: &mut Value, checksum: &str) -> u64 {
-        Marks {
+        let marks = Marks {
             owner_key: "example.com/set",
             whose: &Whose::Named(Owner::new("a").unwrap()),
             labels: &BTreeMap::new(),
             annotations: &BTreeMap::from([("example.com/checksum".into(), checksum.into())]),
-        }
-        .put(object)
+        };
+        marks.put(object);
+        marks.fingerprint("default")
     }
 
     #[test]
@@ -169,11 +198,10 @@ mod tests {
     }
 
     #[test]
-    fn the_content_changes_with_the_object_and_with_the_marks() {
-        let content = |checksum, data| mark(&mut json!({"metadata": {}, "data": data}), checksum);
-        assert_eq!(content("1", 1), content("1", 1));
-        assert_ne!(content("1", 1), content("1", 2));
-        assert_ne!(content("1", 1), content("2", 1));
+    fn other_marks_have_another_fingerprint() {
+        let fingerprint = |checksum| mark(&mut json!({"metadata": {}}), checksum);
+        assert_eq!(fingerprint("1"), fingerprint("1"));
+        assert_ne!(fingerprint("1"), fingerprint("2"));
     }
 
     #[test]

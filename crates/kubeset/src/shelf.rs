@@ -39,7 +39,7 @@ impl Place {
 /// The objects of one kind.
 #[derive(Debug)]
 pub(crate) struct Shelf {
-    pub(crate) resource: Resource,
+    pub(crate) resource: Arc<Resource>,
     /// The namespace that they are in; all if none is named.
     pub(crate) namespace: Option<String>,
     pub(crate) state: watch::Sender<State>,
@@ -101,7 +101,7 @@ impl Content {
 }
 
 impl Shelf {
-    pub(crate) fn new(resource: Resource, namespace: Option<String>) -> Self {
+    pub(crate) fn new(resource: Arc<Resource>, namespace: Option<String>) -> Self {
         Self {
             resource,
             namespace,

@@ -2,6 +2,7 @@
 //! inventory is lost, and for what others keep in a namespace or under a definition.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream;
@@ -34,7 +35,7 @@ impl Sweep {
         });
         sweep.gaps.extend(broken);
         let owner_key = cluster.settings.owner_key.as_str();
-        let kinds: Vec<Resource> = kinds.manageable().cloned().collect();
+        let kinds: Vec<Arc<Resource>> = kinds.manageable().cloned().collect();
         let places = kinds.into_iter().flat_map(|resource| {
             let places = cluster.settings.places(&resource);
             let named = !cluster.settings.namespaces.is_empty();
@@ -95,7 +96,7 @@ pub(crate) async fn foreign_in_namespace(
     let inside = kinds
         .manageable()
         .filter(|resource| resource.namespaced && !is_record(resource));
-    let inside: Vec<Resource> = inside.cloned().collect();
+    let inside: Vec<Arc<Resource>> = inside.cloned().collect();
     let counts = inside
         .into_iter()
         .map(|resource| async move { foreign(cluster, owner, &resource, Some(namespace)).await });

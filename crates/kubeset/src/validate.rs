@@ -200,7 +200,10 @@ impl SetWorld<'_> {
         item: &Item,
         seen: Option<&Sighting>,
     ) -> Result<Verdict, Error> {
-        let mut body = without(&item.object, seen.map_or(&[], |seen| &seen.drift.ignored));
+        let mut body = without(
+            self.object(key, item),
+            seen.map_or(&[], |seen| &seen.drift.ignored),
+        );
         if let Some(seen) = seen {
             body["metadata"]["uid"] = (*seen.live.uid).into();
         }

@@ -84,7 +84,7 @@ impl View {
     /// The objects of a kind in these places, once they are known.
     pub(crate) async fn of(
         &self,
-        resource: &Resource,
+        resource: &Arc<Resource>,
         places: Vec<Option<String>>,
         patience: Duration,
     ) -> Result<Vec<Arc<Shelf>>, String> {
@@ -96,7 +96,7 @@ impl View {
         Ok(shelves)
     }
 
-    fn shelf(&self, resource: &Resource, place: Option<String>) -> Arc<Shelf> {
+    fn shelf(&self, resource: &Arc<Resource>, place: Option<String>) -> Arc<Shelf> {
         let mut shelves = lock(&self.shelves);
         let key = (resource.kind.clone(), place);
         if let Some(shelf) = shelves.get(&key) {

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use evenkeel_reconcile::world::{ObservedOf, SnapshotOf, StepOf, WantedOf, World};
 use evenkeel_reconcile::{Deletion, Recorded, Snapshot, Stage};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::cluster::Shared;
 use crate::drift::{DriftRecord, Fight, Fights};
@@ -18,6 +19,7 @@ use crate::error::Error;
 use crate::inventory::{Inventory, Storage};
 use crate::item::{DesiredSet, Item, Sighting};
 use crate::key::ObjectKey;
+use crate::marks::Marks;
 use crate::owner::Whose;
 use crate::set::SetPolicy;
 use crate::validate::Verdict;
@@ -84,6 +86,11 @@ impl<'s> SetWorld<'s> {
                 ..AttemptState::default()
             }),
         }
+    }
+
+    /// A wanted object as it is applied.
+    pub(crate) fn object(&self, key: &ObjectKey, item: &Item) -> Value {
+        item.object(key, &Marks::new(self.cluster, self.whose, self.policy))
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -46,7 +46,7 @@ impl SetWorld<'_> {
             (_, seen) => seen.map(|seen| seen.live.uid.to_string()),
         };
         let mut body = without(
-            &wanted.item.object,
+            self.object(key, &wanted.item),
             seen.map_or(&[], |seen| &seen.drift.ignored),
         );
         Seal {

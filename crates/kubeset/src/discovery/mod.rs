@@ -90,13 +90,13 @@ async fn one_by_one(calls: &Calls) -> Result<Kinds, Error> {
 #[derive(Debug, Default)]
 pub(crate) struct Kinds {
     /// Each in its versions, the preferred one first.
-    served: BTreeMap<GroupKind, Vec<Resource>>,
+    served: BTreeMap<GroupKind, Vec<Arc<Resource>>>,
     broken: BTreeSet<String>,
 }
 
 impl Kinds {
     /// The kind in this version, or in the preferred one.
-    pub(crate) fn find(&self, kind: &GroupKind, version: Option<&str>) -> Option<&Resource> {
+    pub(crate) fn find(&self, kind: &GroupKind, version: Option<&str>) -> Option<&Arc<Resource>> {
         let mut versions = self.served.get(kind)?.iter();
         match version {
             Some(version) => versions.find(|resource| resource.version == version),
@@ -115,7 +115,7 @@ impl Kinds {
     }
 
     /// Every kind that can be managed, in its preferred version.
-    pub(crate) fn manageable(&self) -> impl Iterator<Item = &Resource> {
+    pub(crate) fn manageable(&self) -> impl Iterator<Item = &Arc<Resource>> {
         let preferred = self.served.values().filter_map(|versions| versions.first());
         preferred.filter(|resource| resource.manageable)
     }
@@ -131,7 +131,7 @@ impl Kinds {
                 manageable: can_be_managed(&found.verbs),
             };
             let versions = self.served.entry(resource.kind.clone()).or_default();
-            versions.push(resource);
+            versions.push(Arc::new(resource));
         }
     }
 
@@ -153,7 +153,7 @@ impl Kinds {
                 self.served
                     .entry(resource.kind.clone())
                     .or_default()
-                    .push(resource);
+                    .push(Arc::new(resource));
             }
         }
     }
