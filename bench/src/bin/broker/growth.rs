@@ -29,8 +29,10 @@ pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
     }
     let mut stored = 0;
     for wanted in [0, options.revisions / 10, options.revisions] {
-        progress(&format!("{stored} of {wanted} revisions are stored"));
-        write(&mut writers, &mut stored, wanted).await?;
+        if stored < wanted {
+            progress(&format!("{stored} of {wanted} revisions are stored"));
+            write(&mut writers, &mut stored, wanted).await?;
+        }
         let (before, begin) = (stored, Instant::now());
         write(&mut writers, &mut stored, before + WINDOW).await?;
         let rate = per_second(stored - before, begin.elapsed());
