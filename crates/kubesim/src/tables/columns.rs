@@ -22,6 +22,24 @@ pub(super) fn of(resource: &ResourceType) -> Value {
     }
 }
 
+/// The heads of a scale's columns.
+pub(super) fn of_scale() -> Value {
+    let mut name = shared("Name");
+    name["format"] = "".into();
+    let count = |name: &str, description: &str| {
+        let (name, description) = (name.to_owned(), description.to_owned());
+        Row(name, "integer".into(), String::new(), description, 0).head()
+    };
+    let desired = "replicas is the desired number of instances for the scaled object.";
+    let available = "replicas is the actual number of observed instances of the scaled object.";
+    json!([
+        name,
+        count("Desired", desired),
+        count("Available", available),
+        shared("Age")
+    ])
+}
+
 /// A head that most resources have.
 pub(super) fn shared(name: &str) -> Value {
     TABLE.shared.get(name).cloned().unwrap_or_default()

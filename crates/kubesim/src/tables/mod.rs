@@ -110,9 +110,30 @@ impl Printer {
         .single(resource, bookmark, heads)
     }
 
-    fn row(&self, resource: &ResourceType, object: &Value) -> Value {
+    /// A scale as a table: it is no resource, so it has columns of its own.
+    pub(crate) fn scale(&self, scale: &Value) -> Value {
+        let seen = self.seen(scale);
+        let object = match self.include {
+            Include::Object => scale.clone(),
+            Include::Nothing => Value::Null,
+            Include::Metadata => self.metadata_of(scale),
+        };
+        json!({
+            "kind": "Table",
+            "apiVersion": self.version.api_version(),
+            "metadata": {"resourceVersion": scale["metadata"]["resourceVersion"]},
+            "columnDefinitions": columns::of_scale(),
+            "rows": [{"cells": cells::scale(seen), "object": object}],
+        })
+    }
+
+    fn seen<'a>(&self, object: &'a Value) -> Seen<'a> {
         let now = self.ambient.clock.now();
-        let seen = Seen { object, now };
+        Seen { object, now }
+    }
+
+    fn row(&self, resource: &ResourceType, object: &Value) -> Value {
+        let seen = self.seen(object);
         let cells = cells::of(resource, seen);
         let mut row = json!({"cells": cells, "object": self.included(resource, object)});
         if resource.is("", "pods") {
@@ -125,11 +146,15 @@ impl Printer {
         match self.include {
             Include::Nothing => Value::Null,
             Include::Object => in_version(object, resource).into_owned(),
-            Include::Metadata => json!({
-                "kind": "PartialObjectMetadata",
-                "apiVersion": self.version.api_version(),
-                "metadata": object["metadata"],
-            }),
+            Include::Metadata => self.metadata_of(object),
         }
+    }
+
+    fn metadata_of(&self, object: &Value) -> Value {
+        json!({
+            "kind": "PartialObjectMetadata",
+            "apiVersion": self.version.api_version(),
+            "metadata": object["metadata"],
+        })
     }
 }

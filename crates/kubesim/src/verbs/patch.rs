@@ -97,6 +97,7 @@ impl Call<'_> {
             Ok(whole) => {
                 let shown = match kind {
                     Kind::Strategic => self.patch_text(),
+                    _ if self.resource.is_custom() => whole.to_string(),
                     _ => patch::written(&whole),
                 };
                 let error = FieldError::invalid(&Path::field("patch"), shown, why);

@@ -23,7 +23,7 @@ impl Call<'_> {
     pub(super) fn scale(&self, name: &str, verb: Verb) -> Result<Reply, ApiError> {
         let places = self.places();
         if verb == Verb::Get {
-            return Ok(Reply::ok(&places.show(&*self.read(name)?)));
+            return Ok(self.shown_scale(&places.show(&*self.read(name)?)));
         }
         let kind = if verb == Verb::Update {
             "UpdateOptions"
@@ -42,7 +42,14 @@ impl Call<'_> {
                 set_at(&mut object, &places.spec, replicas.into());
                 Ok(Change::Replaced(object))
             })?;
-        Ok(Reply::ok(&places.show(&written.object)))
+        Ok(self.shown_scale(&places.show(&written.object)))
+    }
+
+    fn shown_scale(&self, scale: &Value) -> Reply {
+        match &self.printer {
+            Some(printer) => Reply::ok(&printer.scale(scale)),
+            None => Reply::ok(scale),
+        }
     }
 
     fn wanted_scale(&self, verb: Verb, current: &Value) -> Result<Value, ApiError> {

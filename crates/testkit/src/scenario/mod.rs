@@ -26,5 +26,6 @@ pub use clients::Clients;
 pub use compare::{Difference, differences};
 pub use library::{Library, Recording};
 pub use model::{Scenario, Step};
+pub use normalise::Normaliser;
 pub use reply::Reply;
 pub use runner::{play_all, run};

@@ -1,5 +1,6 @@
 //! The test kit, tried on what it starts.
 
+mod chart;
 mod intents;
 mod killed;
 mod kubectl;

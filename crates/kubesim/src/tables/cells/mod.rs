@@ -57,6 +57,13 @@ fn core(plural: &str) -> Cells {
     }
 }
 
+/// What a scale shows.
+pub(super) fn scale(seen: Seen<'_>) -> Vec<Value> {
+    let replicas = |part: &Value| json!(part["replicas"].as_i64().unwrap_or_default());
+    let (spec, status) = (replicas(seen.spec()), replicas(seen.status()));
+    vec![json!(seen.name()), spec, status, json!(seen.age())]
+}
+
 /// What resources show that have no columns of their own.
 fn name_and_creation(seen: Seen<'_>) -> Vec<Value> {
     vec![
