@@ -27,6 +27,7 @@ mod rules;
 mod selectors;
 mod services;
 mod storage;
+mod webhooks;
 mod workloads;
 
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub(crate) use batch::Schedule;
 pub(crate) use kind::{keep_identity, set_generation, validate_change};
 pub(crate) use rules::Faults;
 
-static KINDS: [&[Kind]; 11] = [
+static KINDS: [&[Kind]; 12] = [
     &batch::KINDS,
     &cluster::KINDS,
     &configuration::KINDS,
@@ -51,6 +52,7 @@ static KINDS: [&[Kind]; 11] = [
     &rbac::KINDS,
     &services::KINDS,
     &storage::KINDS,
+    &webhooks::KINDS,
     &workloads::KINDS,
 ];
 
