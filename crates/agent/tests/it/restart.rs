@@ -201,3 +201,31 @@ async fn of_two_replicas_one_works_and_the_other_takes_over() {
     replica.await.unwrap().unwrap();
     east.kill().await;
 }
+
+/// What the agent was told is kept in Secrets, and nothing of it anywhere else in the cluster.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_told_is_kept_as_secrets_and_nowhere_else() {
+    const TEXT: &str = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}\nstringData: {password: hunter2}\n";
+    let (fleet, cluster) = (Fleet::start().await, Cluster::simulated());
+    let (east, shop) = (
+        fleet.site("keeps", &cluster).await,
+        fleet.stack("shop").await,
+    );
+    east.serves(&shop).await;
+    let one = shop.submit(TEXT).await;
+    east.reaches(&one).await;
+    let secrets = east.objects("v1", "Secret", "agent-keeps");
+    assert_eq!(secrets.names().await.len(), 2, "an index and one text");
+    let maps = east.maps("agent-keeps");
+    for name in maps.names().await {
+        let map = maps.get(&name).await.unwrap().to_string();
+        assert!(!map.contains("hunter2"), "{map}");
+    }
+    shop.delete().await;
+    east.confirms_removal(&shop).await;
+    until("the text to be forgotten", async || {
+        (secrets.names().await.len() == 1).then_some(())
+    })
+    .await;
+    east.stop().await;
+}
