@@ -15,7 +15,8 @@
 //! `writing`, then [`store`]. [`merge`] is server-side apply, [`builtin`] and [`crd`] know what
 //! objects may look like, `lifecycle` is what happens after a write, [`faults`] what can go
 //! wrong before it. [`workloads`], when asked for, make what is deployed come to life, and
-//! `access` knows users and their rights.
+//! `access` knows users and their rights. What only people and their tools ask for has modules of
+//! its own: `tables`, `openapi`, `protobuf`; `cel` is the language of rules.
 
 mod access;
 pub mod adapters;

@@ -75,6 +75,10 @@ k describe role reader
 k describe rolebinding readers
 k describe service away
 
+say "rights and watches"
+k auth can-i create pods
+(timeout 4 $KUBECTL --namespace session get configmap settings --watch --no-headers -o name || true) | plain
+
 say "apply on the client's side"
 cat > applied.yaml <<'YAML'
 apiVersion: v1
