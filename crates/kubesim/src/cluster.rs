@@ -5,9 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Weak};
 
 use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use http::{Method, Request, Response};
 
 use crate::access::{self, Rights, User};
+use crate::admission::{Court, Summons};
 use crate::ambient::Ambient;
 use crate::body::Body;
 use crate::builder::ClusterBuilder;
@@ -36,6 +39,7 @@ struct Inner {
     sight: Sight,
     agenda: Option<Agenda>,
     rights: Option<Rights>,
+    court: Court,
 }
 
 /// A cluster that somebody else may have or not.
@@ -95,6 +99,7 @@ impl Cluster {
             housekeeping: Housekeeping::new(plan.pace),
             agenda: plan.workloads.map(Agenda::new),
             rights: plan.rights,
+            court: Court::default(),
         }));
         cluster.found();
         if cluster.rights().is_some() {
@@ -125,16 +130,42 @@ impl Cluster {
         let answer = access::admit(self, &request)
             .and_then(|user| self.answer(sight, &request, &user, accept));
         self.settle_at_its_pace();
-        let response = match answer {
+        let awaited = answer
+            .as_ref()
+            .err()
+            .and_then(|error| self.court().summons(error));
+        let mut response = match answer {
             Ok(reply) => reply.into_response(accept),
             Err(error) => Reply::from(error).into_response(Accept {
                 form: Form::Object,
                 ..accept
             }),
         };
+        if let Some(summons) = awaited {
+            response.extensions_mut().insert(summons);
+        }
         match head {
             true => response.map(|_| Body::from("")),
             false => response,
+        }
+    }
+
+    /// Answers a request; one that webhooks have a say in is tried again with their verdicts.
+    async fn handle_patiently(&self, sight: &Sight, request: Request<Bytes>) -> Response<Body> {
+        let mut heard = Vec::new();
+        loop {
+            let response = self.handle_through(sight, request.clone());
+            let summons = response.extensions().get::<Summons>().cloned();
+            match summons.filter(|summons| !heard.contains(&summons.mark)) {
+                Some(summons) => {
+                    self.court().hear(&summons).await;
+                    heard.push(summons.mark);
+                }
+                None => {
+                    self.court().forget(&heard);
+                    return response;
+                }
+            }
         }
     }
 
@@ -175,6 +206,11 @@ impl Cluster {
         static CONTROLLER: LazyLock<User> =
             LazyLock::new(|| User::admin("system:kube-controller-manager"));
         &CONTROLLER
+    }
+
+    /// Where writes wait for the verdicts of webhooks.
+    pub(crate) fn court(&self) -> &Court {
+        &self.0.court
     }
 
     /// Who may come in, if that is asked.
@@ -255,5 +291,13 @@ impl Backend for Cluster {
 
     fn handle(&self, sight: &Sight, request: Request<Bytes>) -> Response<Body> {
         self.handle_through(sight, request)
+    }
+
+    fn patient<'a>(
+        &'a self,
+        sight: &'a Sight,
+        request: Request<Bytes>,
+    ) -> BoxFuture<'a, Response<Body>> {
+        self.handle_patiently(sight, request).boxed()
     }
 }

@@ -276,7 +276,10 @@ impl From<&FieldError> for Cause {
 
 impl Cause {
     fn to_value(&self) -> Value {
-        let mut cause = json!({"reason": self.reason, "message": self.message});
+        let mut cause = json!({"message": self.message});
+        if !self.reason.is_empty() {
+            cause["reason"] = self.reason.into();
+        }
         if !self.field.is_empty() {
             cause["field"] = self.field.as_str().into();
         }

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use http::{Request, Response};
 use tokio::sync::watch;
 
@@ -29,6 +31,15 @@ pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
 
     /// Answers a request of a client that sees the cluster through `sight`.
     fn handle(&self, sight: &Sight, request: Request<Bytes>) -> Response<Body>;
+
+    /// The same, for an answer that others are to be asked for first.
+    fn patient<'a>(
+        &'a self,
+        sight: &'a Sight,
+        request: Request<Bytes>,
+    ) -> BoxFuture<'a, Response<Body>> {
+        std::future::ready(self.handle(sight, request)).boxed()
+    }
 }
 
 /// One client's connection to a cluster. It works until it is told otherwise; other views of
@@ -87,7 +98,7 @@ impl View {
         if !fate.delay.is_zero() {
             tokio::time::sleep(fate.delay).await;
         }
-        let answer = self.meet(fate.end, call.as_ref(), request);
+        let answer = self.meet(fate.end, call.as_ref(), request).await;
         let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
         lock(&self.0.log).add(call, code);
         answer
@@ -104,7 +115,7 @@ impl View {
         fate
     }
 
-    fn meet(
+    async fn meet(
         &self,
         end: End,
         call: Option<&Call>,
@@ -113,18 +124,20 @@ impl View {
         if let Some(identity) = &self.0.identity {
             request.extensions_mut().insert(identity.clone());
         }
-        let perform = || self.0.backend.handle(&self.0.sight, request);
+        let perform = || self.0.backend.patient(&self.0.sight, request);
         match (end, call) {
-            (End::Answered | End::AnsweredThenDead, _) | (End::Forbidden, None) => Ok(perform()),
+            (End::Answered | End::AnsweredThenDead, _) | (End::Forbidden, None) => {
+                Ok(perform().await)
+            }
             (End::Refused(refusal), _) => Ok(refusal::refused(refusal)),
             (End::Forbidden, Some(call)) => Ok(refusal::forbidden(&self.0.user, call)),
             (End::NotDelivered, _) => Err(Lost),
             (End::ReplyLost, _) => {
-                drop(perform());
+                drop(perform().await);
                 Err(Lost)
             }
             (End::DoneButRefused(refusal), _) => {
-                drop(perform());
+                drop(perform().await);
                 Ok(refusal::refused(refusal))
             }
         }

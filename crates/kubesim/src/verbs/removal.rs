@@ -7,6 +7,7 @@ use jiff::ToSpan as _;
 use serde_json::Value;
 
 use super::writing::Writing;
+use crate::admission::Operation;
 use crate::lifecycle::{admit, custom, namespaces};
 use crate::meta;
 use crate::registry::ResourceType;
@@ -45,6 +46,8 @@ impl Writing<'_> {
             let live = live.ok_or_else(|| ApiError::not_found(&self.resource.id, key.name()))?;
             admit::deletion(self.resource, &live)?;
             self.check_preconditions(&live, options)?;
+            self.act(Operation::Delete, Some(&live))
+                .validate_deletion()?;
             let removed = match self.marked(&live, options) {
                 Some(marked) => self.mark(key, &live, marked)?,
                 None => self.remove(key, &live)?,

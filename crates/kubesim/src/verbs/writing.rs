@@ -89,7 +89,9 @@ impl Writing<'_> {
         meta::set(&mut object, "uid", uid);
         meta::set(&mut object, "creationTimestamp", self.cluster.timestamp());
         let act = self.act(Operation::Create, None);
-        act.mutate(&mut object);
+        if act.mutate(&mut object)? {
+            self.default(&mut object);
+        }
         access::confirm(self.cluster, self.actor, self.resource, &object, None)?;
         let drawn = self.draw_name(&mut object);
         strategy.prepare_create(&mut object, self);
@@ -108,9 +110,11 @@ impl Writing<'_> {
     }
 
     /// The write as others see it who have a say in it.
-    fn act<'a>(&'a self, operation: Operation, old: Option<&'a Value>) -> Act<'a> {
+    pub(super) fn act<'a>(&'a self, operation: Operation, old: Option<&'a Value>) -> Act<'a> {
         Act {
             cluster: self.cluster,
+            actor: self.actor,
+            dry_run: self.dry_run,
             resource: self.resource,
             subresource: self.subresource,
             operation,
@@ -255,6 +259,10 @@ impl Writing<'_> {
         let part = part(self.subresource);
         let mut new = self.typed(Some(live), change);
         self.check_revision(live, &mut new)?;
+        let act = self.act(Operation::Update, Some(live));
+        if act.mutate(&mut new)? {
+            self.default(&mut new);
+        }
         let finalizers = new["spec"].get("finalizers").cloned();
         meta::copy(&mut new, "generation", live);
         strategy.prepare_update(part, &mut new, live, self);
@@ -264,7 +272,7 @@ impl Writing<'_> {
         }
         access::confirm(self.cluster, self.actor, self.resource, &new, Some(live))?;
         self.refuse(&new, &strategy.validate_update(part, &new, live))?;
-        self.act(Operation::Update, Some(live)).validate(&new)?;
+        act.validate(&new)?;
         merge::keep_times(live, &mut new);
         Ok(new)
     }

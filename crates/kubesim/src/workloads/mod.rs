@@ -38,6 +38,8 @@ mod volume;
 
 use std::time::Duration;
 
+use tokio::runtime::Handle;
+
 use crate::cluster::Cluster;
 use crate::status::ApiError;
 
@@ -62,9 +64,29 @@ pub(crate) fn step(cluster: &Cluster) -> bool {
     let again = reconcile(cluster, &task);
     if let Err(error) = &again {
         tracing::debug!(?task, %error, "a controller will try again");
+        ask_webhook(cluster, &task, error);
     }
     agenda.done(&task, &again);
     true
+}
+
+/// Has the webhook asked that a controller's write waits for, and lets the controller look again.
+fn ask_webhook(cluster: &Cluster, task: &Task, error: &ApiError) {
+    let summons = cluster.court().summons(error);
+    let (Some(summons), Ok(runtime)) = (summons, Handle::try_current()) else {
+        return;
+    };
+    let (cluster, task) = (cluster.downgrade(), task.clone());
+    runtime.spawn(async move {
+        let Some(cluster) = cluster.upgrade() else {
+            return;
+        };
+        cluster.court().hear(&summons).await;
+        if let Some(agenda) = cluster.agenda() {
+            agenda.add(task.controller, &task.key);
+        }
+        cluster.settle_at_its_pace();
+    });
 }
 
 /// Puts what a new or reopened cluster needs where it belongs.

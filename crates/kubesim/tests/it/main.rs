@@ -1,6 +1,7 @@
 //! The simulated cluster as its clients see it.
 
 mod access;
+mod admission;
 mod apply;
 mod arbitrary;
 mod builtin;
