@@ -56,7 +56,6 @@ fn run(command: Command, program: Program) -> anyhow::Result<Exit> {
         }
         Command::Version(options) => options.run(),
         Command::Context(noun) => noun.run(),
-        Command::Operator(noun) => noun.run(),
         other => runtime()?.block_on(run_async(other)),
     }
 }
@@ -78,11 +77,9 @@ async fn run_async(command: Command) -> anyhow::Result<Exit> {
         Command::Agent(agent) => agent.run().await,
         Command::Generator(asking) => asking.run().await,
         Command::Target(asking) => asking.run().await,
+        Command::Operator(noun) => noun.run().await,
         Command::Doctor(doctor) => doctor.run().await,
-        Command::Completion(_)
-        | Command::Version(_)
-        | Command::Context(_)
-        | Command::Operator(_) => Ok(Exit::Done),
+        Command::Completion(_) | Command::Version(_) | Command::Context(_) => Ok(Exit::Done),
     }
 }
 

@@ -7,13 +7,13 @@ use kube::{Client, Config};
 use super::settings::KubernetesSection;
 
 /// A cluster that can be reached, and how it is called.
-pub(super) struct Way {
-    pub(super) client: Client,
-    pub(super) name: String,
+pub(crate) struct Way {
+    pub(crate) client: Client,
+    pub(crate) name: String,
 }
 
 /// The cluster that is named, or the one that this process runs in. No context is ever guessed.
-pub(super) async fn connect(said: &KubernetesSection) -> anyhow::Result<Way> {
+pub(crate) async fn connect(said: &KubernetesSection) -> anyhow::Result<Way> {
     let mut config = match &said.kubeconfig {
         Some(_) => named(said).await?,
         None if said.context.is_some() => bail!("a context without a file: say --kubeconfig FILE"),

@@ -1,9 +1,9 @@
 //! `evenkeel agent`: the part that runs beside a cluster, and what the broker knows of agents.
 
-mod connect;
+pub(crate) mod connect;
 mod manifests;
 mod running;
-mod settings;
+pub(crate) mod settings;
 
 use clap::{Args, Subcommand};
 

@@ -35,9 +35,9 @@ pub(super) struct BrokerSection {
 /// Which cluster to work in; the one that the agent runs in if nothing is said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct KubernetesSection {
-    pub(super) kubeconfig: Option<PathBuf>,
-    pub(super) context: Option<String>,
+pub(crate) struct KubernetesSection {
+    pub(crate) kubeconfig: Option<PathBuf>,
+    pub(crate) context: Option<String>,
 }
 
 /// Where health and metrics are shown, if anywhere.

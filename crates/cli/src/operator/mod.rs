@@ -1,5 +1,7 @@
 //! `operator`: controllers inside a cluster, and what they would do.
 
+mod diff;
+mod manifests;
 mod render;
 
 use clap::{Args, Subcommand};
@@ -15,13 +17,17 @@ pub(crate) struct OperatorNoun {
 
 #[derive(Debug, Subcommand)]
 enum OperatorVerb {
+    Manifests(manifests::Manifests),
     Render(render::Render),
+    Diff(diff::Diff),
 }
 
 impl OperatorNoun {
-    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+    pub(crate) async fn run(self) -> anyhow::Result<Exit> {
         match self.verb {
+            OperatorVerb::Manifests(manifests) => manifests.run(),
             OperatorVerb::Render(render) => render.run(),
+            OperatorVerb::Diff(diff) => diff.run().await,
         }
     }
 }

@@ -63,8 +63,12 @@ enum Form {
 }
 
 impl Input {
-    /// The agents that are meant, translated.
-    pub(super) fn translated(self) -> anyhow::Result<Vec<(AgentName, Translation)>> {
+    /// The agents that are meant, translated; with the hashes of their Secrets if it is for a
+    /// comparison with a cluster.
+    pub(super) fn translated(
+        self,
+        hash_secrets: bool,
+    ) -> anyhow::Result<Vec<(AgentName, Translation)>> {
         let mut documents = Documents::new(self.namespace);
         for (file, text) in self.source.texts()? {
             documents.read(&file, &text)?;
@@ -73,6 +77,9 @@ impl Input {
         settings.proxy_url = self.proxy_url.or(settings.proxy_url.take());
         let account = settings.default_service_account.take();
         settings.default_service_account = self.default_service_account.or(account);
+        if hash_secrets {
+            documents.hash_secrets();
+        }
         let agents = documents.agents(self.name.as_deref())?;
         let translated = agents.into_iter().map(|agent| {
             let translation = documents.translate(&agent)?;
@@ -84,7 +91,7 @@ impl Input {
 
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let agents = self.input.translated()?;
+        let agents = self.input.translated(false)?;
         let text = match (self.output, agents.as_slice()) {
             (Form::Yaml, agents) => agents.iter().map(|(_, agent)| manifests(agent)).collect(),
             (Form::Json, [(_, agent)]) => format!("{:#}\n", agent.golden()),

@@ -19,5 +19,7 @@ pub mod offline;
 pub mod operator;
 pub mod translate;
 
+pub use api::crds::all as definitions;
+
 /// On an agent: `true` keeps the operator's hands off it and its objects.
 pub const PAUSE_ANNOTATION: &str = "evenkeel.io/paused";

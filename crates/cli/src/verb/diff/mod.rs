@@ -2,7 +2,7 @@
 
 mod compare;
 mod mask;
-mod render;
+pub(crate) mod render;
 
 use std::io::{self, Write};
 

@@ -11,7 +11,7 @@ use crate::output::yaml;
 const AROUND: usize = 3;
 
 /// Every change under a title, then how many there are of each kind.
-pub(super) fn text(changes: &[Change], palette: Palette) -> String {
+pub(crate) fn text(changes: &[Change], palette: Palette) -> String {
     let each: String = changes.iter().map(|change| one(change, palette)).collect();
     each + &sums(changes)
 }

@@ -26,6 +26,7 @@ pub struct Tool {
     /// Whether every call to the other agent starts a new session.
     pub isolate_sessions: Option<bool>,
     /// Headers of the requests to it; they win over the server's own.
+    #[schemars(length(max = 50))]
     pub headers_from: Option<Vec<ValueRef>>,
 }
 
@@ -38,10 +39,10 @@ pub struct McpServerTool {
     #[serde(flatten)]
     pub server: TypedReference,
     /// Which of its tools.
-    #[schemars(length(max = 50))]
+    #[schemars(length(max = 50), extend("items" = serde_json::json!({"type": "string", "maxLength": 253})))]
     pub tool_names: Option<Vec<String>>,
     /// Which of them a person must approve.
-    #[schemars(length(max = 50))]
+    #[schemars(length(max = 50), extend("items" = serde_json::json!({"type": "string", "maxLength": 253})))]
     pub require_approval: Option<Vec<String>>,
     /// Which headers of a request to the agent are handed on.
     pub allowed_headers: Option<Vec<String>>,

@@ -194,6 +194,13 @@ impl Documents {
         format!("{namespace}/{}", name.unwrap_or("*"))
     }
 
+    /// Hashes the Secrets of models and servers, as the operator does: for whoever compares with
+    /// a cluster. kagent's golden files know no such hashes.
+    pub fn hash_secrets(&mut self) {
+        // What is not among the documents cannot be hashed, and is told when it is needed.
+        let _ = crate::operator::stamp_secrets(&mut self.resources);
+    }
+
     /// What the operator would make of an agent.
     ///
     /// # Errors
@@ -219,7 +226,8 @@ fn name_of(agent: &Agent) -> AgentName {
 
 /// The file, if it is in the form of kagent's golden tests.
 fn golden_file(text: &str) -> Option<GoldenFile> {
-    let value: Value = serde_saphyr::from_str(text).ok()?;
+    let options = serde_saphyr::options! { strict_booleans: true, legacy_octal_numbers: true };
+    let value: Value = serde_saphyr::from_str_with_options(text, options).ok()?;
     if value.get("kind").is_some() {
         return None;
     }

@@ -32,6 +32,18 @@ pub(super) const KINDS: [(&str, &str); 5] = [
     ("", "Service"),
 ];
 
+/// How the objects of agents are kept.
+pub(super) fn settings() -> Settings {
+    Settings {
+        manager: MANAGER.to_owned(),
+        owner_key: OWNER_KEY.to_owned(),
+        child_kinds: KINDS
+            .map(|(group, kind)| GroupKind::new(group, kind))
+            .into(),
+        ..Settings::default()
+    }
+}
+
 /// The objects of all agents; usable while the process leads.
 pub(super) struct Children {
     cluster: watch::Sender<Option<Cluster>>,
@@ -53,16 +65,8 @@ impl Children {
 
     /// Wakes agents whose objects somebody else touched, for as long as the process leads.
     pub(super) async fn follow(self: Arc<Self>, leading: Leading<Agent>) {
-        let settings = Settings {
-            manager: MANAGER.to_owned(),
-            owner_key: OWNER_KEY.to_owned(),
-            child_kinds: KINDS
-                .map(|(group, kind)| GroupKind::new(group, kind))
-                .into(),
-            ..Settings::default()
-        };
         let (clock, dice) = (leading.clock().clone(), leading.dice().clone());
-        let cluster = Cluster::new(leading.client().clone(), settings, clock, dice);
+        let cluster = Cluster::new(leading.client().clone(), settings(), clock, dice);
         let mut touched = cluster.touched();
         self.cluster.send_replace(Some(cluster));
         loop {
@@ -120,7 +124,7 @@ impl Children {
 }
 
 /// The objects as they are applied. Whose they are is for the set to say.
-fn wanted(translation: &Translation) -> Vec<Value> {
+pub(super) fn wanted(translation: &Translation) -> Vec<Value> {
     let inputs = serde_json::to_string(&translation.inputs()).unwrap_or_default();
     let objects = translation.to_apply().into_iter();
     objects

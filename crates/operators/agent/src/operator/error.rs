@@ -42,6 +42,16 @@ impl From<NotKnown> for OperatorError {
     }
 }
 
+impl From<evenkeel_kubeset::Error> for OperatorError {
+    fn from(error: evenkeel_kubeset::Error) -> Self {
+        Self::Apply {
+            text: evenkeel_ambient::chain(&error),
+            class: error.class(),
+            retry_after: error.retry_after(),
+        }
+    }
+}
+
 impl From<&Interrupted<ObjectKey, evenkeel_kubeset::Error>> for OperatorError {
     fn from(interrupted: &Interrupted<ObjectKey, evenkeel_kubeset::Error>) -> Self {
         let failures = interrupted.failures.iter();

@@ -11,7 +11,8 @@
 //!
 //! Read [`agent`] first, then `references` and `gather` (what it looks at), `secrets` (what their
 //! contents add to the hash), `children` (how objects are kept) and `verdicts` (what is said);
-//! then [`model_config`] and [`remote_mcp_server`]; [`install`] is how it gets into a cluster.
+//! then [`model_config`] and [`remote_mcp_server`]; [`install`] is how it gets into a cluster,
+//! [`preview`] what it would change there.
 
 pub mod agent;
 mod children;
@@ -19,6 +20,7 @@ mod error;
 mod gather;
 pub mod install;
 pub mod model_config;
+pub mod preview;
 mod references;
 pub mod remote_mcp_server;
 mod secrets;
@@ -29,6 +31,7 @@ use std::time::Duration;
 use evenkeel_controller::Manager;
 
 pub use error::OperatorError;
+pub(crate) use secrets::stamp as stamp_secrets;
 
 use crate::translate::Settings;
 

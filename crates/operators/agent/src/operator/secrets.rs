@@ -16,7 +16,7 @@ type Used = BTreeMap<String, BTreeMap<String, Vec<u8>>>;
 
 /// Writes into models and servers the hashes of their Secrets as they are now, rather than as they
 /// were when somebody last looked: pods are then restarted once for all changes together.
-pub(super) fn stamp(resources: &mut Resources) -> Result<(), TranslateError> {
+pub(crate) fn stamp(resources: &mut Resources) -> Result<(), TranslateError> {
     let models: Vec<_> = resources.all::<ModelConfig>().cloned().collect();
     for mut model in models {
         let hash = of_model(&model, resources)?;

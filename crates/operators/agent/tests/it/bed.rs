@@ -29,7 +29,6 @@ pub(crate) const NAMESPACE: &str = "team";
 pub(crate) struct Bed {
     pub(crate) client: Client,
     /// How the operator sees it, where that can be made to fail.
-    #[expect(dead_code, reason = "used by the tests of faults")]
     pub(crate) view: Option<View>,
     operator: Client,
     pub(crate) namespace: String,

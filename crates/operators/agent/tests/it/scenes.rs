@@ -55,6 +55,9 @@ macro_rules! scenes {
                     };
                     super::$scene(&bed).await;
                 )*
+                if let Some(bed) = real("definitions").await {
+                    crate::definitions::a_server_refuses_what_makes_no_sense_and_fills_in_the_rest(&bed).await;
+                }
             }
         }
     };

@@ -1,0 +1,93 @@
+//! `operator diff`: what the Agent operator would change in a cluster.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use evenkeel_agent_operator::operator::preview::Preview;
+use evenkeel_ambient::{SystemClock, SystemRandom};
+use evenkeel_kubeset::{Fate, ObjectDiff};
+use evenkeel_manifest::Identity;
+
+use super::render::Input;
+use crate::agent::connect::connect;
+use crate::agent::settings::KubernetesSection;
+use crate::exit::Exit;
+use crate::noun::change::{Change, ChangeKind};
+use crate::output::tone::Palette;
+use crate::verb::diff::render;
+
+/// Show what the operator would change in a cluster if its agents were those in the files.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel operator diff -f agents/ --kubeconfig eu-1.yaml
+
+Nothing is written. Ends with code 3 if there are differences. Values in Secrets are shown as short
+hashes. Give the Secrets of the models too, or the hash of their contents counts as a difference.")]
+pub(crate) struct Diff {
+    #[command(flatten)]
+    input: Input,
+
+    /// The cluster's kubeconfig [default: the cluster that this runs in].
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+
+    /// The context in the kubeconfig [default: its current one].
+    #[arg(long, value_name = "NAME", requires = "kubeconfig")]
+    kube_context: Option<String>,
+}
+
+impl Diff {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let agents = self.input.translated(true)?;
+        let section = KubernetesSection {
+            kubeconfig: self.kubeconfig,
+            context: self.kube_context,
+        };
+        let client = connect(&section).await?.client;
+        let preview = Preview::new(client, Arc::new(SystemClock), Arc::new(SystemRandom));
+        let mut changes = Vec::new();
+        for (agent, translation) in &agents {
+            let objects = preview.diff(agent, translation).await?;
+            for held in objects.iter().filter(|object| is_held(object)) {
+                writeln!(io::stderr(), "{}: {}", held.key, held.why)?;
+            }
+            changes.extend(objects.into_iter().filter_map(change));
+        }
+        if changes.is_empty() {
+            writeln!(io::stdout(), "no differences")?;
+            return Ok(Exit::Done);
+        }
+        let text = render::text(&changes, Palette::Plain);
+        io::stdout().write_all(text.as_bytes())?;
+        Ok(Exit::Differs)
+    }
+}
+
+fn is_held(object: &ObjectDiff) -> bool {
+    matches!(object.fate, Fate::Held | Fate::Error)
+}
+
+fn change(object: ObjectDiff) -> Option<Change> {
+    let kind = match object.fate {
+        Fate::Create => ChangeKind::Create,
+        Fate::Update => ChangeKind::Update,
+        Fate::Delete => ChangeKind::Delete,
+        Fate::Release | Fate::Unchanged | Fate::Held | Fate::Error => return None,
+    };
+    let id = Identity {
+        group: object.key.kind.group.clone(),
+        version: "v1".to_owned(),
+        kind: object.key.kind.kind.clone(),
+        namespace: object.key.namespace,
+        name: object.key.name,
+    };
+    Some(Change {
+        id,
+        kind,
+        before: object.before,
+        after: object.after,
+    })
+}
