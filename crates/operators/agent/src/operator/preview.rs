@@ -41,7 +41,7 @@ impl Preview {
         let live = agents.get_opt(&agent.name).await;
         let live = live.map_err(Error::kube(format!("read Agent {agent}")))?;
         let Some(parent) = live.as_ref().and_then(Parent::of) else {
-            return Ok(wanted.objects.into_iter().map(made).collect());
+            return Ok(wanted.objects.iter().map(made).collect());
         };
         let set = Arc::new(self.cluster.children(parent));
         let Diff { objects, .. } = set
@@ -53,7 +53,7 @@ impl Preview {
 }
 
 /// An agent that is not there yet has nothing.
-fn made(manifest: evenkeel_kubeset::Manifest) -> ObjectDiff {
+fn made(manifest: &evenkeel_kubeset::Manifest) -> ObjectDiff {
     ObjectDiff {
         key: ObjectKey::new(
             manifest.kind(),
@@ -63,7 +63,7 @@ fn made(manifest: evenkeel_kubeset::Manifest) -> ObjectDiff {
         fate: Fate::Create,
         why: "the agent does not exist yet".to_owned(),
         before: None,
-        after: Some(manifest.object),
+        after: Some((**manifest.object()).clone()),
     }
 }
 
