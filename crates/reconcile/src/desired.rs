@@ -102,6 +102,11 @@ impl<K: Key, I, V> Desired<K, I, V> {
         Ok(Self::Things(Things(set)))
     }
 
+    /// The desired state that consists of one thing.
+    pub fn one(key: K, wanted: Wanted<I, V>) -> Self {
+        Self::Things(Things(BTreeMap::from([(key, wanted)])))
+    }
+
     /// Nothing, on purpose.
     pub fn nothing(because: impl Into<String>) -> Self {
         Self::Nothing {

@@ -7,14 +7,17 @@
 //! test ──▶ Cluster        a simulated cluster, or a real one where the machine has it
 //!      ──▶ RealCluster    etcd, API server, controllers, pretended nodes
 //!      ──▶ Postgres       a private server, one database per test
+//!      ──▶ faults         any operator, any story, a crash at every write
 //!      ──▶ scenario       one suite of requests for every cluster, and the replies of a real one
 //! ```
 //!
-//! Read [`Cluster`], [`real`] and [`postgres`] first, then [`scenario`]; [`skip()`] is what a test
+//! Read [`Cluster`], [`real`] and [`postgres`] first, then [`scenario`] and [`faults`]; [`skip()`] is what a test
 //! calls when the machine lacks something.
 
+mod clock;
 mod cluster;
 mod environment;
+pub mod faults;
 mod kubectl;
 pub mod postgres;
 mod process;
@@ -22,6 +25,7 @@ pub mod real;
 mod report;
 pub mod scenario;
 
+pub use clock::VirtualClock;
 pub use cluster::{Cluster, Simulated, on_each_cluster, real_cluster_or_skip};
 pub use kubectl::kubectl;
 pub use postgres::Postgres;
