@@ -9,6 +9,7 @@ use crate::agent::AgentCommand;
 use crate::exit::Exit;
 use crate::operator::OperatorNoun;
 use crate::remote::Asking;
+use crate::shapes_cloud::ShapesCloud;
 use crate::verb::apply::Apply;
 use crate::verb::completion::Completion;
 use crate::verb::context::ContextNoun;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Broker(BrokerOptions),
 
     Operator(OperatorNoun),
+    ShapesCloud(ShapesCloud),
 
     Login(Login),
     Context(ContextNoun),

@@ -20,6 +20,7 @@ mod operator;
 mod output;
 mod program;
 mod remote;
+mod shapes_cloud;
 mod signals;
 mod up;
 mod verb;
@@ -64,6 +65,8 @@ async fn run_async(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Up(options) => up::run(options).await.map(|()| Exit::Done),
         Command::Broker(options) => broker::run(options).await.map(|()| Exit::Done),
+        Command::Operator(noun) => noun.run().await,
+        Command::ShapesCloud(cloud) => cloud.run().await,
         Command::Login(login) => login.run().await,
         Command::Apply(asking) => asking.run().await,
         Command::Diff(asking) => asking.run().await,

@@ -138,7 +138,8 @@ impl Cloud {
             let made = state.shapes.get(id).cloned();
             return made.ok_or_else(|| Refusal::TokenUsed(token.clone()));
         }
-        Ok(state.make(new, now))
+        let chance = self.dice.next_u64() & 0xffff_ffff;
+        Ok(state.make(new, now, chance))
     }
 
     /// One shape.
@@ -210,10 +211,11 @@ impl State {
         new
     }
 
-    fn make(&mut self, new: NewShape, now: Timestamp) -> Shape {
+    /// The id is like no other's, not even in another run of the cloud, and sorts by age.
+    fn make(&mut self, new: NewShape, now: Timestamp, chance: u64) -> Shape {
         self.made += 1;
         let shape = Shape {
-            id: format!("shape-{:08}", self.made),
+            id: format!("shape-{:06}-{chance:08x}", self.made),
             name: new.name,
             form: new.form,
             colour: new.colour,

@@ -3,6 +3,7 @@
 mod cluster;
 mod port;
 mod screen;
+mod shapes;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use crate::broker::RunningBroker;
 use crate::data_dir::DataDir;
 use crate::{environment, signals};
 use cluster::RunningCluster;
+use shapes::RunningShapes;
 
 /// Starts everything, says what runs where, and stays until it is told to stop.
 pub(crate) async fn run(options: UpOptions) -> anyhow::Result<()> {
@@ -21,9 +23,14 @@ pub(crate) async fn run(options: UpOptions) -> anyhow::Result<()> {
     let data = DataDir::open(home.path())?;
     let broker = start_broker(&data).await?;
     let clusters = start_clusters(&options.clusters, &data).await?;
-    screen::show(&options, &data, &broker, &clusters)?;
+    let shapes = start_shapes(&clusters, &data).await?;
+    let cloud = shapes.as_ref().map(RunningShapes::url);
+    screen::show(&options, &data, &broker, &clusters, cloud)?;
     signals::told_to_stop().await?;
     screen::say_goodbye(&options, &data)?;
+    if let Some(shapes) = shapes {
+        shapes.stop().await;
+    }
     for cluster in clusters {
         cluster.stop().await;
     }
@@ -66,6 +73,18 @@ async fn start_broker(data: &DataDir) -> anyhow::Result<RunningBroker> {
     config.database.url = Some(format!("sqlite://{}", file.display()));
     config.database.data_dir = file.parent().map(Path::to_owned);
     RunningBroker::start(config, listener).await
+}
+
+/// In the first cluster, if there is one.
+async fn start_shapes(
+    clusters: &[RunningCluster],
+    data: &DataDir,
+) -> anyhow::Result<Option<RunningShapes>> {
+    let Some(first) = clusters.first() else {
+        return Ok(None);
+    };
+    let shapes = RunningShapes::start(first, data).await;
+    shapes.map(Some).context("cannot start the shapes cloud")
 }
 
 async fn start_clusters(names: &[String], data: &DataDir) -> anyhow::Result<Vec<RunningCluster>> {

@@ -16,11 +16,21 @@ pub(super) fn show(
     data: &DataDir,
     broker: &RunningBroker,
     clusters: &[RunningCluster],
+    shapes_cloud: Option<&str>,
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match options.output {
-        Output::Json => writeln!(out, "{}", as_json(data, broker, clusters))?,
-        Output::Text => write!(out, "{}", as_text(options, data, broker, clusters))?,
+        Output::Json => {
+            let mut told = as_json(data, broker, clusters);
+            told["shapesCloud"] = json!(shapes_cloud);
+            writeln!(out, "{told}")?;
+        }
+        Output::Text => {
+            write!(out, "{}", as_text(options, data, broker, clusters))?;
+            if let Some(url) = shapes_cloud {
+                write!(out, "{}", about_shapes(url))?;
+            }
+        }
     }
     out.flush()
 }
@@ -86,6 +96,15 @@ fn as_text(
     }
     text += "\nCtrl-C stops everything.\n";
     text
+}
+
+/// What a person can try with shapes.
+fn about_shapes(url: &str) -> String {
+    format!(
+        "\nA shapes cloud is at {url}, kept as the Shapes of the first cluster declare:\n  \
+         kubectl get shapes\n  curl {url}/v1/shapes\n  \
+         curl -X DELETE {url}/v1/shapes/ID     and see it come back\n"
+    )
 }
 
 fn admin_key_file(data: &DataDir) -> PathBuf {

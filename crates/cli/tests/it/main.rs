@@ -4,4 +4,5 @@ mod agent_run;
 mod broker;
 mod operator;
 mod running;
+mod shapes;
 mod up;

@@ -13,11 +13,14 @@ use tower::{BoxError, ServiceExt};
 
 use crate::error::CloudError;
 
-/// How calls get to the cloud and answers back. Sends each call once.
+/// How calls get to the cloud and answers back; sends each once.
 pub type Transport = BoxCloneSyncService<Request<Bytes>, Response<Bytes>, BoxError>;
 
 /// How long one call may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often a call that was turned away is sent again.
+const TURNED_AWAY: usize = 4;
 
 /// The cloud's API.
 #[derive(Debug, Clone)]
@@ -121,7 +124,27 @@ impl Cloud {
         })
     }
 
+    /// A call that was turned away because there are too many was not done, so it is safe to wait
+    /// and ask again.
     async fn answer(&self, attempt: String, call: Request<Bytes>) -> Result<Bytes, CloudError> {
+        for _ in 0..TURNED_AWAY {
+            match self.answer_once(attempt.clone(), call.clone()).await {
+                Err(CloudError::Refused {
+                    status: StatusCode::TOO_MANY_REQUESTS,
+                    retry_after: Some(pause),
+                    ..
+                }) if pause <= PATIENCE => tokio::time::sleep(pause).await,
+                answer => return answer,
+            }
+        }
+        self.answer_once(attempt, call).await
+    }
+
+    async fn answer_once(
+        &self,
+        attempt: String,
+        call: Request<Bytes>,
+    ) -> Result<Bytes, CloudError> {
         let sent = self.transport.clone().oneshot(call);
         let sent = tokio::time::timeout(PATIENCE, sent).await;
         match sent.unwrap_or_else(|late| Err(late.into())) {

@@ -20,6 +20,7 @@ use crate::resource::{DeletionPolicy, Shape, ShapeRef, ShapeStatus};
 use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::verdict;
+use crate::verified::Verified;
 use crate::world::OneShape;
 
 /// The finalizer that holds a Shape while its cloud shape may exist.
@@ -30,6 +31,7 @@ pub const FINALIZER: &str = "shapes.evenkeel.io/cloud";
 pub struct Keeper {
     pub(crate) cloud: Cloud,
     pub(crate) settings: Arc<Settings>,
+    pub(crate) verified: Arc<Verified>,
 }
 
 /// What a pass over one shape came to.
@@ -59,6 +61,7 @@ impl Reconciler for Keeper {
                 let held = cx.hold(&*shape, FINALIZER).await?;
                 self.converge(held, cx).await
             }
+            LifeStep::Converge if self.is_spared(&shape, &cx).await? => Ok(Outcome::Done),
             LifeStep::Converge => self.converge(Arc::unwrap_or_clone(shape), cx).await,
             LifeStep::CleanUp => self.clean_up(Arc::unwrap_or_clone(shape), cx).await,
             LifeStep::Release | LifeStep::LetGo => Ok(Outcome::Done),
@@ -67,6 +70,24 @@ impl Reconciler for Keeper {
 }
 
 impl Keeper {
+    /// Whether all was said and the survey just saw that it is true.
+    async fn is_spared(&self, shape: &Shape, cx: &Context) -> Result<bool, Error> {
+        let uid = shape.metadata.uid.clone().unwrap_or_default();
+        let generation = shape.metadata.generation.unwrap_or_default();
+        let has_page = match self.settings.marking {
+            Marking::Checkpoint => cx
+                .known::<ShapeRef>()?
+                .get(&cx.key().beside(&uid))
+                .is_some(),
+            Marking::Labels(_) | Marking::Prefix(_) => true,
+        };
+        let said = shape
+            .status
+            .as_ref()
+            .is_some_and(|status| status.is_settled(generation));
+        Ok(said && has_page && self.verified.spares(&uid, generation).await)
+    }
+
     async fn converge(&self, shape: Shape, cx: Context) -> Ran<Error> {
         let (subject, notebook) = self.open(&shape, &cx)?;
         let look =

@@ -29,6 +29,7 @@ pub mod settings;
 mod subject;
 pub mod survey;
 mod verdict;
+mod verified;
 mod world;
 
 pub use checkpoint::{Checkpoint, Progress};

@@ -19,21 +19,13 @@ pub fn definitions() -> Vec<CustomResourceDefinition> {
     vec![Shape::crd(), ShapeRef::crd()]
 }
 
-/// The same as one YAML text, fit for `kubectl apply`.
-pub fn definitions_text() -> String {
-    let texts = definitions().into_iter().map(|definition| {
-        let text = serde_saphyr::to_string(&definition).unwrap_or_default();
-        format!("---\n{text}")
-    });
-    texts.collect()
-}
-
 /// Adds the operator to `manager`.
 pub fn add_to(manager: Manager, transport: Transport, settings: Settings) -> Manager {
     let by_checkpoint = matches!(settings.marking, Marking::Checkpoint);
     let keeper = Keeper {
         cloud: Cloud::new(transport),
         settings: Arc::new(settings),
+        verified: Arc::default(),
     };
     let manager = manager.with(shapes(keeper.clone(), by_checkpoint));
     match by_checkpoint {

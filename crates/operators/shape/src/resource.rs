@@ -4,7 +4,7 @@
     reason = "the derive of the schema repeats the structs where nobody can reach them"
 )]
 
-use evenkeel_controller::{Condition, Conditions, conditions_schema};
+use evenkeel_controller::{Condition, Conditions, Status, conditions_schema};
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,12 +117,27 @@ impl Conditions for ShapeStatus {
     }
 }
 
+impl ShapeStatus {
+    /// Whether all is well and said about this generation.
+    pub(crate) fn is_settled(&self, generation: i64) -> bool {
+        let well = |one: &Condition| one.status == Status::True && one.is_current(generation);
+        let made = self.checkpoint.as_ref().and_then(Checkpoint::made_id);
+        self.observed_generation == Some(generation)
+            && self.conditions.len() == 3
+            && self.conditions.iter().all(well)
+            && made.is_some()
+            && made == self.id.as_deref()
+    }
+}
+
 /// Which Shape a ShapeRef is of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Of {
     /// Its name, in the same namespace.
+    #[schemars(length(max = 253))]
     pub name: String,
     /// Its uid; a namesake that is made later is another Shape.
+    #[schemars(length(max = 64))]
     pub uid: String,
 }
 
@@ -141,7 +156,7 @@ pub struct Of {
     printcolumn = r#"{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}"#
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = ("self.shape == oldSelf.shape", "a ShapeRef stays with its Shape"))]
+#[x_kube(validation = ("self.shape.uid == oldSelf.shape.uid && self.shape.name == oldSelf.shape.name", "a ShapeRef stays with its Shape"))]
 pub struct ShapeRefSpec {
     /// Which Shape it is of.
     pub shape: Of,

@@ -34,6 +34,8 @@ pub struct Found {
     pub astray: Vec<Key>,
     /// The cloud shapes that nobody declares; `None` when not all of the cloud could be seen.
     pub orphans: Option<Vec<Doomed>>,
+    /// The Shapes whose cloud shape is as declared, by uid, with their generation.
+    pub settled: BTreeMap<String, i64>,
 }
 
 /// Surveys the cloud until told to stop.
@@ -42,10 +44,9 @@ pub(crate) async fn run(keeper: Keeper, leading: Leading<Shape>) {
     let every = RetryPolicy::every(keeper.settings.survey);
     loop {
         if let Err(error) = once(&keeper, &leading, &mut orphans).await {
-            warn!(
-                error = evenkeel_ambient::chain(&error),
-                "cannot survey the cloud"
-            );
+            let error = evenkeel_ambient::chain(&error);
+            warn!(error, "cannot survey the cloud");
+            keeper.verified.surveyed(BTreeMap::new());
         }
         tokio::select! {
             () = leading.stop().cancelled() => return,
@@ -63,6 +64,7 @@ async fn once(
     let declared = Declared::of(leading, &keeper.settings)?;
     let now = leading.clock().now();
     let found = compared(&cloud, &declared, &keeper.settings, now);
+    keeper.verified.surveyed(found.settled);
     for key in found.astray {
         leading.wake(key, Request::resync());
     }
@@ -154,6 +156,8 @@ pub(crate) struct Declared {
     by_id: BTreeMap<String, (String, Option<String>)>,
     /// Which Shape wants to adopt a cloud shape.
     adopters: BTreeMap<String, ShapeKey>,
+    /// The generation of each Shape that is not on its way out, by uid.
+    generations: BTreeMap<String, i64>,
 }
 
 type Seen = Observed<CloudShape, String>;
@@ -211,15 +215,21 @@ impl Declared {
             (shape, subject)
         };
         let shapes: Vec<_> = shapes.into_iter().map(subject).collect();
-        let mut adopters = BTreeMap::new();
-        for (_, subject) in &shapes {
+        let (mut adopters, mut generations) = (BTreeMap::new(), BTreeMap::new());
+        for (shape, subject) in &shapes {
             note(&subject.uid, subject.checkpoint.as_ref());
+            let meta = &shape.metadata;
+            let stays = meta
+                .generation
+                .filter(|_| meta.deletion_timestamp.is_none());
+            generations.extend(stays.map(|generation| (subject.uid.clone(), generation)));
             adopters.extend(subject.adopt.clone().map(|id| (id, subject.shape_key())));
         }
         Self {
             shapes,
             by_id,
             adopters,
+            generations,
         }
     }
 
@@ -264,6 +274,18 @@ impl Declared {
         self.shapes.iter().filter_map(recorded).collect()
     }
 
+    /// A Shape that is as declared, with its generation, if its own record names what was seen.
+    fn settled(
+        &self,
+        key: &ShapeKey,
+        seen: &Snapshot<ShapeKey, CloudShape, String>,
+    ) -> Option<(String, i64)> {
+        let uid = key.uid()?;
+        let (recorded, _) = self.by_id.get(&seen.get(key)?.live.id)?;
+        let generation = self.generations.get(uid)?;
+        (recorded == uid).then(|| (uid.to_owned(), *generation))
+    }
+
     /// The Shapes that wait for their end.
     fn deleting(&self) -> impl Iterator<Item = &Key> {
         let deleting = |shape: &Shape| shape.metadata.deletion_timestamp.is_some();
@@ -291,6 +313,13 @@ fn compared(cloud: &Listed, declared: &Declared, settings: &Settings, now: Times
     let known: BTreeMap<_, _> = declared.shapes.iter().map(of_shape).collect();
     let mut astray: Vec<_> = declared.deleting().cloned().collect();
     let mut orphans = Vec::new();
+    let settled = plan
+        .steps
+        .iter()
+        .filter(|step| matches!(step.action, Action::Keep(_)));
+    let settled = settled
+        .filter_map(|step| declared.settled(step.key, &snapshot))
+        .collect();
     for step in plan.writes() {
         match (&step.action, known.get(step.key)) {
             (_, Some((key, paused))) => astray.extend((!paused).then(|| key.clone())),
@@ -303,6 +332,7 @@ fn compared(cloud: &Listed, declared: &Declared, settings: &Settings, now: Times
     Found {
         astray,
         orphans: cloud.missed.is_none().then_some(orphans),
+        settled,
     }
 }
 

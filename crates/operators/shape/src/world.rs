@@ -38,7 +38,8 @@ impl OneShape<'_> {
             .flatten()
         {
             if found.iter().all(|shape| shape.id != id) {
-                found.extend(self.cloud.get(id).await?);
+                let shape = self.cloud.get(id).await?;
+                found.extend(shape.filter(|shape| !self.is_of_a_sibling(shape)));
             }
         }
         if let Some(id) = self.to_adopt()
@@ -54,6 +55,12 @@ impl OneShape<'_> {
                 .then_with(|| one.id.cmp(&other.id))
         });
         Ok(found)
+    }
+
+    /// Whether our own mark says that it was made for another resource.
+    fn is_of_a_sibling(&self, shape: &CloudShape) -> bool {
+        self.marking.ownership(shape).is_mine()
+            && self.marking.key(shape) != self.subject.shape_key()
     }
 
     /// The id to adopt, until that is done.

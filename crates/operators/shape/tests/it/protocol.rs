@@ -366,14 +366,8 @@ async fn a_busy_cloud_is_not_pressed() {
     }
     seconds(7_200).await;
     assert!(bed.in_cloud().is_empty());
-    assert!(
-        bed.shapes()
-            .list(&Default::default())
-            .await
-            .unwrap()
-            .items
-            .is_empty()
-    );
+    let left = bed.shapes().list(&Default::default()).await.unwrap().items;
+    assert!(left.is_empty(), "{left:#?}");
 }
 
 #[tokio::test(start_paused = true)]

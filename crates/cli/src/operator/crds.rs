@@ -1,0 +1,66 @@
+//! `operator crds` and `operator rights`: what a cluster has to be told before operators run in it.
+
+use std::io::{self, Write};
+
+use anyhow::bail;
+use clap::Args;
+use kube::Client;
+use prometheus_client::registry::Registry;
+
+use super::list::{ALL, Operator};
+use super::running::Run;
+use crate::exit::Exit;
+use crate::output::yaml;
+
+/// Print the definitions of the resources that the operators serve.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel operator crds | kubectl apply --server-side -f -
+  evenkeel operator crds shape > deploy/crds/shape.yaml")]
+pub(crate) struct Crds {
+    /// Only those of this operator.
+    operator: Option<String>,
+}
+
+impl Crds {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
+        let wanted = |operator: &&Operator| {
+            let named = self.operator.as_deref();
+            named.is_none_or(|name| name == operator.name)
+        };
+        let operators: Vec<_> = ALL.iter().filter(wanted).collect();
+        if operators.is_empty() {
+            let names: Vec<_> = ALL.iter().map(|operator| operator.name).collect();
+            bail!("there is no such operator; there are {}", names.join(", "));
+        }
+        for definition in operators
+            .iter()
+            .flat_map(|operator| (operator.definitions)())
+        {
+            let definition = serde_json::to_value(&definition)?;
+            write!(io::stdout(), "---\n{}", yaml(&definition))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Print the role with the rights that the operators need, and no more.
+#[derive(Debug, Args)]
+pub(crate) struct Rights {
+    #[command(flatten)]
+    run: Run,
+}
+
+impl Rights {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
+        let nowhere = tower::service_fn(|_: http::Request<kube::client::Body>| async {
+            Err::<http::Response<kube::client::Body>, _>(io::Error::other("nobody is asked"))
+        });
+        let client = Client::new(nowhere, "default");
+        let manager = self.run.manager(client, &mut Registry::default())?;
+        let role = serde_json::to_value(manager.rights().role("evenkeel-operator"))?;
+        write!(io::stdout(), "---\n{}", yaml(&role))?;
+        Ok(Exit::Done)
+    }
+}
