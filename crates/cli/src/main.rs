@@ -80,7 +80,6 @@ async fn run_async(command: Command) -> anyhow::Result<Exit> {
         Command::Agent(agent) => agent.run().await,
         Command::Generator(asking) => asking.run().await,
         Command::Target(asking) => asking.run().await,
-        Command::Operator(noun) => noun.run().await,
         Command::Doctor(doctor) => doctor.run().await,
         Command::Completion(_) | Command::Version(_) | Command::Context(_) => Ok(Exit::Done),
     }
