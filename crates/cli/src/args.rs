@@ -13,16 +13,19 @@ use crate::shapes_cloud::ShapesCloud;
 use crate::verb::apply::Apply;
 use crate::verb::completion::Completion;
 use crate::verb::context::ContextNoun;
+use crate::verb::control::{Approve, Reconcile, Resume, Suspend};
 use crate::verb::delete::Delete;
 use crate::verb::describe::Describe;
 use crate::verb::diff::Diff;
 use crate::verb::doctor::Doctor;
+use crate::verb::drift::Drift;
 use crate::verb::events::Events;
 use crate::verb::generator::GeneratorNoun;
 use crate::verb::get::Get;
 use crate::verb::history::History;
 use crate::verb::login::Login;
 use crate::verb::rollback::Rollback;
+use crate::verb::stack::StackNoun;
 use crate::verb::status::Status;
 use crate::verb::target::TargetNoun;
 use crate::verb::version::VersionOptions;
@@ -68,8 +71,15 @@ pub(crate) enum Command {
     Rollback(Asking<Rollback>),
     Delete(Asking<Delete>),
     Events(Asking<Events>),
+    Drift(Asking<Drift>),
 
     Agent(AgentCommand),
+    Reconcile(Asking<Reconcile>),
+    Suspend(Asking<Suspend>),
+    Resume(Asking<Resume>),
+    Approve(Asking<Approve>),
+
+    Stack(Asking<StackNoun>),
     Generator(Asking<GeneratorNoun>),
     Target(Asking<TargetNoun>),
 

@@ -124,6 +124,10 @@ impl Noun for AgentRow {
             }),
             column("drifted", |row| row.count(|one| one.drifted, Tone::Notice)),
             column("kubernetes", Self::cluster_answers),
+            wide("version", |row| row.agent.agent_version.as_deref().into()),
+            wide("kubernetes_version", |row| {
+                row.agent.kubernetes_version.as_deref().into()
+            }),
             wide("connected", |row| {
                 row.record.as_ref().map(|one| one.ws_connected).into()
             }),

@@ -1,38 +1,28 @@
 //! Changes: what a revision would do to one object.
 
-use evenkeel_manifest::Identity;
-use serde_json::Value;
+use evenkeel_model::{DiffChange, ObjectDiff, ObjectKey};
 
+use super::object;
 use crate::output::cell::Cell;
-use crate::output::noun::{Column, Noun, column, data};
-use crate::output::tone::Tone;
+use crate::output::noun::{Column, Noun, column, data, wide};
 
-/// What becomes of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ChangeKind {
-    Create,
-    Update,
-    Delete,
-}
-
-impl ChangeKind {
-    /// The word and how it strikes the eye.
-    pub(crate) const fn word(self) -> (&'static str, Tone) {
-        match self {
-            Self::Create => ("create", Tone::Good),
-            Self::Update => ("update", Tone::Notice),
-            Self::Delete => ("delete", Tone::Bad),
-        }
-    }
-}
-
-/// One object that would change.
+/// One object that would change: in the stack, or in one agent's cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    pub(crate) id: Identity,
-    pub(crate) kind: ChangeKind,
-    pub(crate) before: Option<Value>,
-    pub(crate) after: Option<Value>,
+    pub(crate) agent: Option<String>,
+    pub(crate) diff: ObjectDiff,
+}
+
+impl Change {
+    /// Which object.
+    pub(crate) const fn object(&self) -> &ObjectKey {
+        &self.diff.object
+    }
+
+    /// Whether anything would happen.
+    pub(crate) fn is_one(&self) -> bool {
+        self.diff.change != DiffChange::None
+    }
 }
 
 impl Noun for Change {
@@ -40,23 +30,35 @@ impl Noun for Change {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            column("change", |change| {
-                let (word, tone) = change.kind.word();
-                Cell::Word(word.to_owned(), tone)
+            column("agent", |change| change.agent.as_deref().into()),
+            column("change", |change| change.diff.change.into()),
+            wide("group", |change| change.object().group.as_str().into()),
+            column("kind", |change| change.object().kind.as_str().into()),
+            column("namespace", |change| {
+                change.object().namespace.as_deref().into()
             }),
-            column("api_version", |change| change.id.api_version().into()),
-            column("kind", |change| change.id.kind.as_str().into()),
-            column("namespace", |change| change.id.namespace.as_deref().into()),
-            column("name", |change| change.id.name.as_str().into()),
-            data("before", |change| Cell::Data(change.before.clone().into())),
-            data("after", |change| Cell::Data(change.after.clone().into())),
+            column("name", |change| change.object().name.as_str().into()),
+            column("message", |change| {
+                change
+                    .diff
+                    .message
+                    .clone()
+                    .map_or(Cell::Nothing, Cell::Prose)
+            }),
+            data("before", |change| {
+                Cell::Data(change.diff.before.clone().into())
+            }),
+            data("after", |change| {
+                Cell::Data(change.diff.after.clone().into())
+            }),
         ]
     }
 
     fn name(&self) -> String {
-        match &self.id.namespace {
-            Some(namespace) => format!("{}/{namespace}/{}", self.id.kind, self.id.name),
-            None => format!("{}/{}", self.id.kind, self.id.name),
+        let object = object::path(self.object());
+        match &self.agent {
+            Some(agent) => format!("{agent}/{object}"),
+            None => object,
         }
     }
 }

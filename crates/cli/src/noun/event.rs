@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use evenkeel_api::{Agent, AgentEvent, DeploymentObject};
 use evenkeel_model::{AgentId, DeploymentId, SequenceId, StackId};
 
+use serde_json::json;
+
 use crate::output::cell::Cell;
 use crate::output::noun::{Column, Noun, column, data, wide};
 use crate::remote::{Session, at_once};
@@ -22,6 +24,21 @@ impl EventRow {
     /// The stack that it is about, if that is still there.
     pub(crate) fn stack_id(&self) -> Option<StackId> {
         self.stack.as_ref().map(|(id, _)| *id)
+    }
+
+    /// What the agent said, or else what it did to how many objects.
+    fn message(&self) -> Cell {
+        if let Some(message) = &self.event.message {
+            return Cell::Prose(message.clone());
+        }
+        let counts = self.event.change_counts.iter();
+        let counts: Vec<_> = counts
+            .map(|(action, count)| format!("{count} {action}"))
+            .collect();
+        match counts.as_slice() {
+            [] => Cell::Nothing,
+            counts => Cell::Prose(counts.join(", ")),
+        }
     }
 }
 
@@ -96,9 +113,8 @@ impl Noun for EventRow {
             column("revision", |row| row.revision.into()),
             column("type", |row| row.event.event_type.as_str().into()),
             column("status", |row| row.event.status.into()),
-            column("message", |row| {
-                row.event.message.clone().map_or(Cell::Nothing, Cell::Prose)
-            }),
+            column("message", Self::message),
+            data("changes", |row| Cell::Data(json!(row.event.changes))),
             wide("id", |row| Cell::text(row.event.id)),
             data("deployment_object_id", |row| {
                 Cell::text(row.event.deployment_object_id)

@@ -2,9 +2,10 @@
 
 use evenkeel_api::AssignmentStatus;
 use evenkeel_model::{Order, Phase};
+use serde_json::json;
 
 use crate::output::cell::Cell;
-use crate::output::noun::{Column, Noun, column, wide};
+use crate::output::noun::{Column, Noun, column, data, wide};
 use crate::output::tone::Tone;
 use crate::remote::{Session, at_once};
 
@@ -46,11 +47,9 @@ impl ProgressRow {
 
     /// What there is to say about it.
     pub(crate) fn message(&self) -> Cell {
-        let said = self
-            .status
-            .last_error
-            .as_ref()
-            .or(self.status.drift.as_ref());
+        let status = &self.status;
+        let said = [&status.last_error, &status.waiting, &status.drift];
+        let said = said.into_iter().flatten().next();
         said.map_or(Cell::Nothing, |text| Cell::Prose(text.clone()))
     }
 }
@@ -81,6 +80,10 @@ impl Noun for ProgressRow {
             wide("cluster", |row| row.cluster.as_str().into()),
             wide("order", |row| row.status.order.into()),
             wide("attempts", |row| row.status.attempts.into()),
+            data("waiting", |row| row.status.waiting.as_deref().into()),
+            data("error", |row| row.status.last_error.as_deref().into()),
+            data("objects", |row| Cell::Data(json!(row.status.objects))),
+            data("drift", |row| Cell::Data(json!(row.status.drift_records))),
             wide("reported", |row| row.status.reported_at.into()),
         ]
     }

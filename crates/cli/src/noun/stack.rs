@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use evenkeel_api::{AssignmentStatus, Stack};
 use evenkeel_model::{GeneratorId, HealthStatus, Name, Order, Phase};
 
+use serde_json::json;
+
 use crate::output::cell::Cell;
-use crate::output::noun::{Column, Noun, column, wide};
+use crate::output::noun::{Column, Noun, column, data, wide};
+use crate::output::tone::Tone;
 use crate::remote::{Session, at_once};
 
 /// A stack and what is known of it.
@@ -65,6 +68,26 @@ impl StackRow {
         }
     }
 
+    /// What there is to know at a glance.
+    fn state(&self) -> Cell {
+        let serving = || self.status.iter().filter(|one| one.order == Order::Serve);
+        let any = |phase| serving().any(|one| one.phase == phase);
+        let (word, tone) = if self.stack.control.suspended {
+            ("suspended", Tone::Notice)
+        } else if serving().next().is_none() {
+            ("no agents", Tone::Notice)
+        } else if any(Phase::Failed) {
+            ("failed", Tone::Bad)
+        } else if serving().any(|one| one.waiting.is_some()) {
+            ("waiting", Tone::Notice)
+        } else if any(Phase::Pending) {
+            ("converging", Tone::Notice)
+        } else {
+            ("converged", Tone::Good)
+        };
+        Cell::Word(word.to_owned(), tone)
+    }
+
     /// The worst that any agent says.
     pub(crate) fn health(&self) -> Option<HealthStatus> {
         self.status
@@ -93,11 +116,13 @@ impl Noun for StackRow {
             column("generator", |row| row.generator.as_ref().into()),
             column("revision", |row| row.stack.newest_sequence_id.into()),
             column("agents", Self::agents),
+            column("state", Self::state),
             column("health", |row| row.health().into()),
             column("created", |row| row.stack.created_at.into()),
             wide("labels", |row| Cell::List(row.labels.clone())),
             wide("annotations", |row| Cell::List(row.annotations.clone())),
             wide("id", |row| Cell::text(row.stack.id)),
+            data("control", |row| Cell::Data(json!(row.stack.control))),
             wide("description", |row| row.stack.description.clone().into()),
         ]
     }

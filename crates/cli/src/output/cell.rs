@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use evenkeel_model::{
-    AgentStatus, EventStatus, HealthStatus, Name, ObjectKind, Order, Phase, SequenceId,
+    AgentStatus, DiffChange, EventStatus, HealthStatus, Name, ObjectKind, Order, Phase, SequenceId,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -178,6 +178,7 @@ words! {
     AgentStatus { Active => Good, Inactive => Notice, }
     EventStatus { Success => Good, Failure => Bad, }
     Order { Serve => Plain, Release => Notice, Delete => Notice, }
+    DiffChange { Create => Good, Update => Notice, Delete => Bad, None => Faint, Error => Bad, }
     ObjectKind { Revision => Plain, Deletion => Notice, Release => Notice, }
 }
 

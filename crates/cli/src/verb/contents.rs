@@ -3,6 +3,7 @@
 use evenkeel_api::{DeploymentObject, Stack};
 use evenkeel_manifest::{Limits, parse};
 
+use crate::noun::object;
 use crate::remote::Session;
 
 /// The newest revision, without its text; `None` if there is none.
@@ -33,5 +34,8 @@ pub(super) async fn newest_objects(
 ) -> anyhow::Result<Vec<String>> {
     let text = newest_text(session, stack).await?;
     let documents = parse(&text, Limits::NONE).unwrap_or_default();
-    Ok(documents.iter().map(|one| one.id.to_string()).collect())
+    Ok(documents
+        .iter()
+        .map(|one| object::shown(&object::key(&one.id)))
+        .collect())
 }

@@ -1,11 +1,13 @@
 //! `describe`: one stack or one agent, with everything that hangs on it.
 
 use clap::Args;
+use evenkeel_model::ObjectHealth;
 use serde_json::Value;
 
 use super::contents::newest_objects;
 use crate::exit::Exit;
 use crate::noun::agent::AgentRow;
+use crate::noun::object;
 use crate::noun::progress::{ProgressRow, phase};
 use crate::noun::stack::StackRow;
 use crate::output::cell::Cell;
@@ -73,9 +75,8 @@ async fn stack(session: &Session, name: &str) -> anyhow::Result<()> {
     let id = stack.id;
     let root = StackRow::of(session, stack).await?;
     let rows = ProgressRow::all(session, &[id.to_string()]).await?;
-    let objects = newest_objects(session, &root.stack).await?;
-    let agent =
-        |row: &ProgressRow| agent_line(row).with(objects.iter().map(|text| object_line(text)));
+    let named = newest_objects(session, &root.stack).await?;
+    let agent = |row: &ProgressRow| agent_line(row).with(objects(row, &named));
     let tree = Branch::new(stack_line(&root)).with(rows.iter().map(agent));
     let hanging = rows.iter().map(record).collect::<Vec<_>>().into();
     let story = Story {
@@ -149,8 +150,18 @@ fn agent_line(row: &ProgressRow) -> Branch {
     Branch::new(cells)
 }
 
-fn object_line(text: &str) -> Branch {
-    Branch::new([text.into()])
+/// The objects as the agent sees them; before it has looked, as the revision names them.
+fn objects(row: &ProgressRow, named: &[String]) -> Vec<Branch> {
+    if row.status.objects.is_empty() {
+        let line = |name: &String| Branch::new([name.as_str().into(), Cell::Nothing]);
+        return named.iter().map(line).collect();
+    }
+    let line = |one: &ObjectHealth| {
+        let mut cells = vec![object::shown(&one.object).into(), one.status.into()];
+        cells.extend(one.reason.clone().map(Cell::Prose));
+        Branch::new(cells)
+    };
+    row.status.objects.iter().map(line).collect()
 }
 
 fn agent_title(row: &AgentRow) -> Vec<Cell> {

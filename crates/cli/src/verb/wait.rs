@@ -40,6 +40,20 @@ pub(crate) enum Standing {
 }
 
 impl WaitOptions {
+    /// Does not wait.
+    pub(super) const NO: Self = Self {
+        wait: false,
+        timeout: Duration::ZERO,
+    };
+
+    /// Waits for so long.
+    pub(super) const fn within(timeout: Duration) -> Self {
+        Self {
+            wait: true,
+            timeout,
+        }
+    }
+
     /// Waits, if that was asked for, until the stack is at `sequence` everywhere.
     pub(crate) async fn wait(
         &self,
@@ -102,6 +116,9 @@ fn what_is_left(row: &ProgressRow, sequence: Option<SequenceId>) -> Option<Strin
     }
     if status.phase != Phase::Applied || status.applied < sequence {
         return Some(format!("{agent}: {}", status.phase));
+    }
+    if let Some(waiting) = &status.waiting {
+        return Some(format!("{agent}: waits: {waiting}"));
     }
     match status.health {
         Some(health @ (HealthStatus::Degraded | HealthStatus::Failing)) => {

@@ -1,8 +1,21 @@
 //! The `evenkeel` command, run as a person runs it.
 
 mod agent_run;
+mod agents;
+mod apply;
 mod broker;
+mod contexts;
+mod control;
+mod deleting;
+mod diff;
+mod doctor;
+mod fleet;
+mod generators;
+mod help;
+mod lists;
 mod operator;
 mod running;
 mod shapes;
+mod stories;
+mod terminal;
 mod up;

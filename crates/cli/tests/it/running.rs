@@ -10,6 +10,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 
+use crate::fleet::at_home;
+
 /// The command itself, not yet started.
 pub(crate) fn evenkeel(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
@@ -21,6 +23,8 @@ pub(crate) fn evenkeel(arguments: &[&str]) -> Command {
 /// A running `evenkeel up -o json`; ends with the test.
 pub(crate) struct Up {
     child: Child,
+    /// A home of its own, so that the developer's contexts are left alone.
+    pub(crate) home: tempfile::TempDir,
     /// The JSON document that it printed.
     pub(crate) told: Value,
 }
@@ -28,9 +32,10 @@ pub(crate) struct Up {
 impl Up {
     /// Starts it and waits until it has said what runs where.
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut child = evenkeel(&[&["up", "-o", "json"], arguments].concat())
-            .spawn()
-            .expect("evenkeel starts");
+        let home = tempfile::tempdir().expect("a directory");
+        let mut command = evenkeel(&[&["up", "-o", "json"], arguments].concat());
+        at_home(&mut command, home.path());
+        let mut child = command.spawn().expect("evenkeel starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe"))
             .read_line(&mut line)
@@ -45,7 +50,7 @@ impl Up {
             panic!("evenkeel up said nothing but: {error}");
         }
         let told = serde_json::from_str(&line).expect("one JSON document");
-        Self { child, told }
+        Self { child, home, told }
     }
 
     /// The address of the cluster at `place`.

@@ -2,60 +2,56 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel_manifest::{Document, Identity, Limits, ManifestError, parse};
+use evenkeel_manifest::{Document, Limits, ManifestError, parse};
+use evenkeel_model::{DiffChange, ObjectDiff, ObjectKey};
 use serde_json::Value;
 
-use super::mask;
-use crate::noun::change::{Change, ChangeKind};
+use super::mask::masked;
+use crate::noun::change::Change;
+use crate::noun::object;
 
-/// What makes an object the same one: its version may change.
-type Key = (String, String, Option<String>, String);
-
-/// What becomes of each object that is not the same in both.
+/// What becomes of each object that is not the same in both. An object is the same one whatever
+/// version of its group it is written in.
 pub(super) fn changes(before: &str, after: &str) -> Result<Vec<Change>, ManifestError> {
     let mut before = objects(before)?;
     let mut changes = Vec::new();
     for (key, new) in objects(after)? {
         match before.remove(&key) {
-            None => changes.push(change(ChangeKind::Create, None, Some(new))),
-            Some(old) if old.object == new.object => {}
-            Some(old) => changes.push(change(ChangeKind::Update, Some(old), Some(new))),
+            None => changes.push(change(key, DiffChange::Create, None, Some(new))),
+            Some(old) if old == new => {}
+            Some(old) => changes.push(change(key, DiffChange::Update, Some(old), Some(new))),
         }
     }
-    let gone = before.into_values();
-    changes.extend(gone.map(|old| change(ChangeKind::Delete, Some(old), None)));
+    let gone = before.into_iter();
+    changes.extend(gone.map(|(key, old)| change(key, DiffChange::Delete, Some(old), None)));
     Ok(changes)
 }
 
-fn change(kind: ChangeKind, before: Option<Document>, after: Option<Document>) -> Change {
-    let (before, after) = mask::pair(before.map(parts), after.map(parts));
-    let id = after.as_ref().or(before.as_ref()).map(|(id, _)| id.clone());
+fn change(
+    object: ObjectKey,
+    change: DiffChange,
+    before: Option<Value>,
+    after: Option<Value>,
+) -> Change {
+    let before = before.map(|value| masked(&object, value));
+    let after = after.map(|value| masked(&object, value));
     Change {
-        id: id.unwrap_or_else(|| unreachable!("a change has at least one side")),
-        kind,
-        before: before.map(|(_, value)| value),
-        after: after.map(|(_, value)| value),
+        agent: None,
+        diff: ObjectDiff {
+            object,
+            change,
+            before,
+            after,
+            message: None,
+        },
     }
 }
 
-fn parts(document: Document) -> (Identity, Value) {
-    (document.id, Value::Object(document.object))
-}
-
-fn objects(text: &str) -> Result<BTreeMap<Key, Document>, ManifestError> {
+fn objects(text: &str) -> Result<BTreeMap<ObjectKey, Value>, ManifestError> {
     if text.trim().is_empty() {
         return Ok(BTreeMap::new());
     }
-    let keyed = |document: Document| {
-        let Identity {
-            group,
-            kind,
-            namespace,
-            name,
-            ..
-        } = document.id.clone();
-        ((group, kind, namespace, name), document)
-    };
+    let keyed = |one: Document| (object::key(&one.id), Value::Object(one.object));
     Ok(parse(text, Limits::NONE)?.into_iter().map(keyed).collect())
 }
 
@@ -70,7 +66,7 @@ mod tests {
     }
 
     fn words(before: &str, after: &str) -> Vec<String> {
-        let word = |change: Change| format!("{} {}", change.kind.word().0, change.id.name);
+        let word = |change: Change| format!("{} {}", change.diff.change, change.object().name);
         changes(before, after)
             .unwrap()
             .into_iter()
