@@ -7,12 +7,15 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use evenkeel_model::Role;
-use http::{HeaderName, HeaderValue, Method};
+use http::{HeaderName, HeaderValue, Method, header};
 use tokio::time::Instant;
 
 use crate::app::{App, Core};
 use crate::metrics::RequestLabels;
 
+/// What answers, so that clients can tell whether they are of the same version.
+const VERSION: HeaderValue =
+    HeaderValue::from_static(concat!("evenkeel/", env!("CARGO_PKG_VERSION")));
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// How long an answer is held back until the writer can read what was written.
 const CATCH_UP: Duration = Duration::from_secs(5);
@@ -34,6 +37,7 @@ pub(crate) async fn observe(State(app): State<App>, request: Request, next: Next
     }
     let took = began.elapsed();
     response.headers_mut().insert(REQUEST_ID, id.clone());
+    response.headers_mut().insert(header::SERVER, VERSION);
     let seen = Seen {
         method: &method,
         matched: matched.as_ref(),

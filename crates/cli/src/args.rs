@@ -10,6 +10,8 @@ use crate::exit::Exit;
 use crate::operator::OperatorNoun;
 use crate::remote::Asking;
 use crate::shapes_cloud::ShapesCloud;
+use crate::up::options::UpOptions;
+use crate::verb::agent::AgentNoun;
 use crate::verb::apply::Apply;
 use crate::verb::completion::Completion;
 use crate::verb::context::ContextNoun;
@@ -51,7 +53,6 @@ pub(crate) struct Invocation {
 /// The commands. Each says in its own file what it is for.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run Evenkeel on this machine, with nothing else installed.
     Up(UpOptions),
     /// Run the broker: the control plane that agents ask and people tell.
     Broker(BrokerOptions),
@@ -86,34 +87,6 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Completion(Completion),
     Version(VersionOptions),
-}
-
-/// How to run everything on one machine.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  evenkeel up                          two clusters, kept in your data directory
-  evenkeel up --ephemeral              nothing is kept
-  evenkeel up --cluster east --cluster west --cluster north
-  evenkeel up -o json | jq .clusters   for scripts; the command keeps running
-
-Stop it with Ctrl-C. What you made in the clusters is there again at the next `evenkeel up`.")]
-pub(crate) struct UpOptions {
-    /// Name a simulated cluster to run; can be given several times.
-    #[arg(long = "cluster", value_name = "NAME", default_values = ["local-a", "local-b"], value_parser = cluster_name)]
-    pub(crate) clusters: Vec<String>,
-
-    /// Where state is kept [default: $XDG_DATA_HOME/evenkeel or ~/.local/share/evenkeel].
-    #[arg(long, value_name = "DIR", env = "EVENKEEL_DATA_DIR")]
-    pub(crate) data_dir: Option<PathBuf>,
-
-    /// Keep nothing: state lives in a temporary directory that goes when the command ends.
-    #[arg(long, conflicts_with = "data_dir")]
-    pub(crate) ephemeral: bool,
-
-    /// How to tell what runs where.
-    #[arg(short, long, value_enum, default_value_t = Output::Text)]
-    pub(crate) output: Output,
 }
 
 /// How to run a broker.
@@ -158,17 +131,6 @@ pub(crate) enum Output {
     Json,
 }
 
-/// A cluster's name becomes a file name and a context in a kubeconfig, so it is kept plain.
-fn cluster_name(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let starts_well = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
-    if starts_well && text.len() <= 63 && text.chars().all(plain) {
-        Ok(text.to_owned())
-    } else {
-        Err("a name is up to 63 lower-case letters, digits and '-', such as local-a".to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -178,21 +140,5 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Invocation::command().debug_assert();
-    }
-
-    #[test]
-    fn cluster_names_stay_plain() {
-        assert!(cluster_name("local-a").is_ok());
-        for bad in ["", "../x", "A", "-a", "a/b", &"a".repeat(64)] {
-            assert!(cluster_name(bad).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn two_clusters_run_by_default() {
-        let Command::Up(options) = Invocation::parse_from(["evenkeel", "up"]).command else {
-            panic!("not up");
-        };
-        assert_eq!(options.clusters, ["local-a", "local-b"]);
     }
 }

@@ -48,7 +48,7 @@ impl DataDir {
             path: path.to_owned(),
             source,
         };
-        for part in ["broker", "clusters"] {
+        for part in ["broker", "clusters", "agents"] {
             fs::create_dir_all(path.join(part)).map_err(io)?;
         }
         let lock = lock(path)?;
@@ -67,6 +67,11 @@ impl DataDir {
     /// A file that belongs to the broker.
     pub(crate) fn of_broker(&self, file: &str) -> PathBuf {
         self.path.join("broker").join(file)
+    }
+
+    /// A file that belongs to the agent called `name`.
+    pub(crate) fn of_agent(&self, name: &str, extension: &str) -> PathBuf {
+        self.path.join("agents").join(format!("{name}.{extension}"))
     }
 
     /// A file that belongs to the cluster called `name`.

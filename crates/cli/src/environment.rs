@@ -19,6 +19,12 @@ pub(crate) fn no_color() -> bool {
     non_empty("NO_COLOR").is_some()
 }
 
+/// What people type to run this program: as they typed it just now.
+pub(crate) fn called_as() -> String {
+    let first = env::args().next();
+    first.unwrap_or_else(|| "evenkeel".to_owned())
+}
+
 /// Every variable that is text.
 pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
     env::vars_os()

@@ -35,7 +35,7 @@ use program::Program;
 use remote::failure;
 
 fn main() -> ExitCode {
-    let program = Program::of(std::env::args().next().as_deref());
+    let program = Program::of(&environment::called_as());
     let invocation = parsed(program);
     start_log(&invocation);
     let exit = run(invocation.command, program).unwrap_or_else(|error| report(&error, program));

@@ -16,9 +16,9 @@ pub(crate) enum Program {
 
 impl Program {
     /// As the first argument says.
-    pub(crate) fn of(first: Option<&str>) -> Self {
-        let name = first.and_then(|first| Path::new(first).file_name()?.to_str());
-        match name {
+    pub(crate) fn of(called_as: &str) -> Self {
+        let name = Path::new(called_as).file_name();
+        match name.and_then(|name| name.to_str()) {
             Some(PLUGIN) => Self::Plugin,
             _ => Self::Evenkeel,
         }
@@ -55,12 +55,8 @@ mod tests {
 
     #[test]
     fn kubectl_is_recognised_wherever_the_plugin_lies() {
-        assert_eq!(
-            Program::of(Some("/usr/bin/kubectl-evenkeel")),
-            Program::Plugin
-        );
-        assert_eq!(Program::of(Some("./evenkeel")), Program::Evenkeel);
-        assert_eq!(Program::of(None), Program::Evenkeel);
+        assert_eq!(Program::of("/usr/bin/kubectl-evenkeel"), Program::Plugin);
+        assert_eq!(Program::of("./evenkeel"), Program::Evenkeel);
     }
 
     #[test]

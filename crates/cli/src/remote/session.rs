@@ -21,7 +21,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(broker: String, key: &str, out: Out) -> anyhow::Result<Self> {
+    pub(crate) fn new(broker: String, key: &str, out: Out) -> anyhow::Result<Self> {
         let client = Client::new(&broker, key)?;
         Ok(Self {
             client,

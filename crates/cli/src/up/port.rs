@@ -20,10 +20,24 @@ pub(super) async fn listen(memory: &Path) -> anyhow::Result<TcpListener> {
         },
         None => TcpListener::bind(local(0)).await?,
     };
+    remember(memory, &listener)?;
+    Ok(listener)
+}
+
+/// Takes this port and no other.
+pub(super) async fn listen_on(port: u16, memory: &Path) -> anyhow::Result<TcpListener> {
+    let bound = TcpListener::bind(local(port)).await;
+    let listener = bound.with_context(|| {
+        format!("cannot listen on port {port}; choose another with --port, or leave --port out to take a free one")
+    })?;
+    remember(memory, &listener)?;
+    Ok(listener)
+}
+
+fn remember(memory: &Path, listener: &TcpListener) -> anyhow::Result<()> {
     let port = listener.local_addr()?.port();
     fs::write(memory, format!("{port}\n"))
-        .with_context(|| format!("cannot write {}", memory.display()))?;
-    Ok(listener)
+        .with_context(|| format!("cannot write {}", memory.display()))
 }
 
 fn last(memory: &Path) -> Option<u16> {

@@ -1,36 +1,27 @@
 //! What `evenkeel up` tells people and programs.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::cluster::RunningCluster;
-use crate::args::{Output, UpOptions};
-use crate::broker::RunningBroker;
+use super::options::UpOptions;
+use super::part::Parts;
+use super::progress::Arrival;
+use crate::args::Output;
 use crate::data_dir::DataDir;
+use crate::environment;
 
 /// Says what runs where and what to type next.
 pub(super) fn show(
     options: &UpOptions,
-    data: &DataDir,
-    broker: &RunningBroker,
-    clusters: &[RunningCluster],
-    shapes_cloud: Option<&str>,
+    parts: &Parts,
+    arrival: &Arrival,
+    sample: Option<&str>,
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match options.output {
-        Output::Json => {
-            let mut told = as_json(data, broker, clusters);
-            told["shapesCloud"] = json!(shapes_cloud);
-            writeln!(out, "{told}")?;
-        }
-        Output::Text => {
-            write!(out, "{}", as_text(options, data, broker, clusters))?;
-            if let Some(url) = shapes_cloud {
-                write!(out, "{}", about_shapes(url))?;
-            }
-        }
+        Output::Json => writeln!(out, "{}", as_json(parts, arrival, sample))?,
+        Output::Text => write!(out, "{}", as_text(parts, arrival, sample))?,
     }
     out.flush()
 }
@@ -43,78 +34,65 @@ pub(super) fn say_goodbye(options: &UpOptions, data: &DataDir) -> io::Result<()>
     let what_stays = if options.ephemeral {
         "nothing is kept".to_owned()
     } else {
-        format!("your clusters are kept in {}", data.path().display())
+        format!("everything is kept in {}", data.path().display())
     };
     writeln!(io::stdout(), "\nStopping; {what_stays}.")
 }
 
-fn as_json(
-    data: &DataDir,
-    broker: &RunningBroker,
-    clusters: &[RunningCluster],
-) -> serde_json::Value {
-    let clusters: Vec<_> = clusters
+fn as_json(parts: &Parts, arrival: &Arrival, sample: Option<&str>) -> Value {
+    let told = parts
         .iter()
-        .map(|cluster| {
-            json!({
-                "name": cluster.name,
-                "url": cluster.url(),
-                "kubeconfig": cluster.kubeconfig,
-            })
-        })
-        .collect();
-    let broker = json!({ "url": broker.url(), "adminKeyFile": admin_key_file(data) });
-    json!({ "dataDir": data.path(), "broker": broker, "clusters": clusters })
+        .map(|part| (part.name().to_owned(), part.told()));
+    let mut told: Map<_, _> = told.collect();
+    told.insert("stack".to_owned(), json!(sample));
+    told.insert("converged".to_owned(), json!(arrival.left.is_empty()));
+    told.insert("milliseconds".to_owned(), json!(arrival.took.as_millis()));
+    told.into()
 }
 
-fn as_text(
-    options: &UpOptions,
-    data: &DataDir,
-    broker: &RunningBroker,
-    clusters: &[RunningCluster],
-) -> String {
-    let (url, key) = (broker.url(), admin_key_file(data));
-    let key = key.display();
-    let mut text = format!("Evenkeel is up.\n\n  broker     {url}\n  admin key  {key}\n\n");
-    let width = clusters.iter().map(|cluster| cluster.name.len()).max();
-    let width = width.unwrap_or_default().max("cluster".len());
-    text += &format!("  {:width$}  {:24}  kubeconfig\n", "cluster", "address");
-    for cluster in clusters {
-        let kubeconfig = cluster.kubeconfig.display();
-        text += &format!(
-            "  {:width$}  {:24}  {kubeconfig}\n",
-            cluster.name,
-            cluster.url()
-        );
+fn as_text(parts: &Parts, arrival: &Arrival, sample: Option<&str>) -> String {
+    let seconds = arrival.took.as_secs_f32();
+    let mut text = match arrival.left.as_slice() {
+        [] => format!("\nEvenkeel is up, and everything converged, after {seconds:.1} s.\n\n"),
+        left => format!(
+            "\nEvenkeel is up, but after {seconds:.1} s these are not there yet:\n  {}\n\n",
+            left.join("\n  ")
+        ),
+    };
+    for part in parts.iter() {
+        text += &part.shown();
     }
-    text += &format!("\nState: {}{}\n", data.path().display(), fate(options));
-    if let Some(first) = clusters.first() {
-        let kubeconfig = first.kubeconfig.display();
-        text += &format!(
-            "\nTry, in another terminal:\n  curl -H \"Authorization: Bearer $(cat {key})\" {url}/api/v1/fleet\n  export KUBECONFIG={kubeconfig}\n  kubectl get namespaces\n  kubectl apply --server-side --validate=false -f YOUR.yaml\n"
-        );
+    text + &what_to_type(parts, sample) + "\nCtrl-C stops everything.\n"
+}
+
+/// A first way around.
+fn what_to_type(parts: &Parts, sample: Option<&str>) -> String {
+    let me = environment::called_as();
+    let mut lines = vec![format!("{me} status"), format!("{me} get agents")];
+    if let Some(stack) = sample {
+        lines.push(format!("{me} describe stack {stack}"));
+        if let Some(kubectl) = kubectl(parts) {
+            lines.push(format!("{kubectl} -n {stack} get deployments,pods"));
+            lines.push(format!(
+                "{kubectl} -n {stack} scale deployment web --replicas=5"
+            ));
+            lines.push(format!("{me} drift"));
+        }
     }
-    text += "\nCtrl-C stops everything.\n";
-    text
+    let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+    format!("\nTry, in another terminal:\n{lines}")
 }
 
-/// What a person can try with shapes.
-fn about_shapes(url: &str) -> String {
-    format!(
-        "\nA shapes cloud is at {url}, kept as the Shapes of the first cluster declare:\n  \
-         kubectl get shapes\n  curl {url}/v1/shapes\n  \
-         curl -X DELETE {url}/v1/shapes/ID     and see it come back\n"
-    )
-}
-
-fn admin_key_file(data: &DataDir) -> PathBuf {
-    data.of_broker("admin-key")
-}
-
-fn fate(options: &UpOptions) -> &'static str {
-    if options.ephemeral {
-        " (temporary, goes when this ends)"
-    } else {
-        " (there again at the next `evenkeel up`)"
-    }
+/// How kubectl reaches the first cluster.
+fn kubectl(parts: &Parts) -> Option<String> {
+    let clusters = parts.iter().find(|part| part.name() == "clusters")?.told();
+    let first = clusters.get(0)?;
+    let file = first["kubeconfig"].as_str()?;
+    let context = first["context"]
+        .as_str()
+        .map(|name| format!(" --context {name}"));
+    Some(format!(
+        "kubectl --kubeconfig {file}{}",
+        context.unwrap_or_default()
+    ))
 }

@@ -28,7 +28,7 @@ Examples:
     /// Let a generator write.
     #[command(after_help = "Example:\n  evenkeel generator activate payments")]
     Activate(One),
-    /// Let a generator rest: its key opens nothing.
+    /// Let a generator rest: it can read, but submit nothing.
     #[command(after_help = "Example:\n  evenkeel generator deactivate payments")]
     Deactivate(One),
     /// Replace a generator's key; the old one ends at once.

@@ -42,13 +42,12 @@ Examples:
 }
 
 #[derive(Debug, Args)]
-#[group(id = "who", required = true, multiple = true, args = ["agent", "label", "annotation"])]
 struct Who {
     /// The stack: its name, or generator/name.
     stack: String,
 
     /// This agent; can be given several times.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["label", "annotation"])]
     agent: Vec<String>,
 
     /// Agents with this label; can be given several times.

@@ -40,7 +40,7 @@ fn manifests_come_from_directories_and_from_standard_input() {
 fn bad_manifests_change_nothing() {
     let fleet = Fleet::start();
     let cases = [
-        ("kind: ConfigMap\nmetadata: {name: a}\n", "apiVersion"),
+        ("kind: ConfigMap\nmetadata: {name: a}\n", "apiversion"),
         ("apiVersion: v1\nkind: [\n", "line"),
         ("", "no object"),
         (&format!("{SHOP}---\n{SHOP}"), "twice"),

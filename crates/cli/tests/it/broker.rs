@@ -9,7 +9,7 @@ use crate::running::{Up, evenkeel, request, request_as};
 
 #[tokio::test]
 async fn the_broker_of_up_takes_the_key_in_the_file_and_no_other() {
-    let up = Up::start(&["--ephemeral"]);
+    let up = Up::start(&["--ephemeral", "--no-sample"]);
     let url = up.told["broker"]["url"].as_str().unwrap();
     let file = up.told["broker"]["adminKeyFile"].as_str().unwrap();
     assert_eq!(

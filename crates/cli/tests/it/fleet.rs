@@ -39,7 +39,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().expect("it ended by itself"),
             out: String::from_utf8(output.stdout).expect("text"),

@@ -34,7 +34,7 @@ fn the_version_is_told_in_every_form() {
     );
     assert_eq!(
         said(&["version", "-o", "yaml"]),
-        format!("version: {version}\n")
+        format!("version: \"{version}\"\n")
     );
     assert_eq!(said(&["--version"]), format!("evenkeel {version}\n"));
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -10,7 +11,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 
-use crate::fleet::at_home;
+use crate::fleet::{Said, at_home};
 
 /// The command itself, not yet started.
 pub(crate) fn evenkeel(arguments: &[&str]) -> Command {
@@ -24,7 +25,7 @@ pub(crate) fn evenkeel(arguments: &[&str]) -> Command {
 pub(crate) struct Up {
     child: Child,
     /// A home of its own, so that the developer's contexts are left alone.
-    pub(crate) home: tempfile::TempDir,
+    pub(crate) home: Arc<tempfile::TempDir>,
     /// The JSON document that it printed.
     pub(crate) told: Value,
 }
@@ -32,9 +33,18 @@ pub(crate) struct Up {
 impl Up {
     /// Starts it and waits until it has said what runs where.
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let home = tempfile::tempdir().expect("a directory");
+        Self::start_at(&a_home(), arguments)
+    }
+
+    /// The same for somebody who was here before.
+    pub(crate) fn start_at(home: &Arc<tempfile::TempDir>, arguments: &[&str]) -> Self {
         let mut command = evenkeel(&[&["up", "-o", "json"], arguments].concat());
         at_home(&mut command, home.path());
+        Self::started(command, home.clone())
+    }
+
+    /// Starts this command line.
+    pub(crate) fn started(mut command: Command, home: Arc<tempfile::TempDir>) -> Self {
         let mut child = command.spawn().expect("evenkeel starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe"))
@@ -58,13 +68,15 @@ impl Up {
         self.told["clusters"][place]["url"].as_str().expect("a URL")
     }
 
-    /// The token in the kubeconfig of the cluster at `place`.
-    pub(crate) fn token(&self, place: usize) -> String {
-        let file = self.told["clusters"][place]["kubeconfig"].as_str();
-        let text = std::fs::read_to_string(file.expect("a path")).expect("a kubeconfig");
-        let config: Value = serde_json::from_str(&text).expect("JSON");
-        let token = config["users"][0]["user"]["token"].as_str();
-        token.expect("a token").to_owned()
+    /// Runs another command of the same person.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
+        run_at(&self.home, arguments)
+    }
+
+    /// Ends it as a crash would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it dies");
+        self.child.wait().expect("it ends");
     }
 
     /// Presses Ctrl-C and waits; tells whether it ended in good order.
@@ -81,6 +93,18 @@ impl Drop for Up {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A home for one person.
+pub(crate) fn a_home() -> Arc<tempfile::TempDir> {
+    Arc::new(tempfile::tempdir().expect("a directory"))
+}
+
+/// Runs a command of the person who lives there.
+pub(crate) fn run_at(home: &tempfile::TempDir, arguments: &[&str]) -> Said {
+    let mut command = evenkeel(arguments);
+    at_home(&mut command, home.path());
+    Said::of(command.stdin(Stdio::null()).output().expect("it runs"))
 }
 
 /// Sends one request and returns what came back.

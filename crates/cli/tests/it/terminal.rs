@@ -103,3 +103,27 @@ async fn a_watched_status_is_drawn_over_itself() {
         "{screen:?}"
     );
 }
+
+#[test]
+fn up_shows_how_far_it_is_and_what_to_type_next() {
+    let fleet = Fleet::start_unknown();
+    let line = "timeout -s INT 20 evenkeel up --ephemeral --cluster one";
+    let screen = fleet.in_terminal(line, "");
+    assert!(
+        screen.contains("hello on one: \u{1b}[33mpending\u{1b}[0m"),
+        "{screen:?}"
+    );
+    assert!(
+        screen.contains("\u{1b}[1A\u{1b}[J"),
+        "drawn over: {screen:?}"
+    );
+    assert!(
+        screen.contains("Evenkeel is up, and everything converged, after "),
+        "{screen}"
+    );
+    assert!(screen.contains("Try, in another terminal:\n"), "{screen}");
+    assert!(
+        screen.contains("\nStopping; nothing is kept.\n"),
+        "{screen}"
+    );
+}

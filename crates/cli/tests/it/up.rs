@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use hyper::{Method, StatusCode};
 use serde_json::Value;
 
-use crate::running::{Up, evenkeel, request_as};
+use crate::running::{Up, a_home, evenkeel, request, run_at};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -18,12 +18,14 @@ fn path(dir: &tempfile::TempDir) -> &str {
 async fn clusters_answer_and_are_strangers_to_each_other() {
     let up = Up::start(&["--ephemeral"]);
     let hello = r#"{"metadata":{"name":"hello"},"data":{"who":"world"}}"#;
-    let maps = format!("{}{CONFIG_MAPS}", up.url(0));
-    let (made, _) = request_as(Method::POST, maps, &up.token(0), hello).await;
+    let (made, _) = request(Method::POST, format!("{}{CONFIG_MAPS}", up.url(0)), hello).await;
     assert_eq!(made, StatusCode::CREATED);
-    let there = async |place| {
-        let url = format!("{}{CONFIG_MAPS}/hello", up.url(place));
-        request_as(Method::GET, url, &up.token(place), "").await
+    let there = |place| {
+        request(
+            Method::GET,
+            format!("{}{CONFIG_MAPS}/hello", up.url(place)),
+            "",
+        )
     };
     assert_eq!(there(0).await.0, StatusCode::OK);
     assert_eq!(there(1).await.0, StatusCode::NOT_FOUND);
@@ -36,15 +38,12 @@ async fn a_second_up_finds_what_the_first_one_kept_at_the_same_address() {
     let first = Up::start(&arguments);
     let url = first.url(0).to_owned();
     let hello = r#"{"metadata":{"name":"hello"},"data":{"who":"world"}}"#;
-    let token = first.token(0);
-    request_as(Method::POST, format!("{url}{CONFIG_MAPS}"), &token, hello).await;
+    request(Method::POST, format!("{url}{CONFIG_MAPS}"), hello).await;
     assert!(first.interrupt(), "Ctrl-C ends it in good order");
 
     let second = Up::start(&arguments);
     assert_eq!(second.url(0), url);
-    assert_eq!(second.token(0), token, "a copied kubeconfig stays good");
-    let hello = format!("{url}{CONFIG_MAPS}/hello");
-    let (_, found) = request_as(Method::GET, hello, &token, "").await;
+    let (_, found) = request(Method::GET, format!("{url}{CONFIG_MAPS}/hello"), "").await;
     assert_eq!(found["data"]["who"], "world");
 }
 
@@ -59,15 +58,255 @@ fn kubeconfigs_are_for_their_owner_only() {
     assert_eq!(config["clusters"][0]["cluster"]["server"], up.url(0));
 }
 
+const SAMPLE: &str = "/apis/apps/v1/namespaces/hello/deployments/web";
+
+/// The sample's Deployment on the cluster at `place`.
+async fn sample(up: &Up, place: usize) -> (StatusCode, Value) {
+    request(Method::GET, format!("{}{SAMPLE}", up.url(place)), "").await
+}
+
+#[tokio::test]
+async fn a_sample_is_delivered_to_every_cluster_and_commands_work_at_once() {
+    let up = Up::start(&[]);
+    assert_eq!(up.told["converged"], true, "{}", up.told);
+    for place in [0, 1] {
+        let (found, web) = sample(&up, place).await;
+        assert_eq!(
+            (found, &web["status"]["readyReplicas"]),
+            (StatusCode::OK, &2.into())
+        );
+    }
+    let rows = up.run(&["status", "-o", "json"]).json();
+    for (row, agent) in rows.as_array().unwrap().iter().zip(["local-a", "local-b"]) {
+        assert_eq!(
+            (&row["agent"], &row["phase"]),
+            (&agent.into(), &"applied".into())
+        );
+        assert_eq!(row["health"], "healthy");
+        assert_eq!(row["objects"].as_array().unwrap().len(), 4, "{row}");
+    }
+    let tree = up.run(&["describe", "stack", "hello"]).ok();
+    assert!(tree.contains("├─ Deployment hello/web  healthy"), "{tree}");
+    up.run(&["doctor"]).ok();
+}
+
+#[tokio::test]
+async fn what_people_apply_and_delete_happens_in_the_clusters() {
+    let up = Up::start(&["--ephemeral", "--no-sample", "--cluster", "one"]);
+    let file = up.home.path().join("map.yaml");
+    let text =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {k: v1}\n";
+    let file_name = file.to_str().unwrap();
+    let apply = [
+        "apply",
+        "-f",
+        file_name,
+        "--stack",
+        "s",
+        "--to",
+        "fleet=local",
+        "--wait",
+    ];
+    let read = || request(Method::GET, format!("{}{CONFIG_MAPS}/a", up.url(0)), "");
+    for value in ["v1", "v2"] {
+        fs::write(&file, text.replace("v1", value)).unwrap();
+        let said = up.run(&apply).ok();
+        assert!(
+            said.ends_with("stack/s converged on 1/1 agents\n"),
+            "{said}"
+        );
+        assert_eq!(read().await.1["data"]["k"], value);
+    }
+    up.run(&["rollback", "s", "--wait"]).ok();
+    assert_eq!(read().await.1["data"]["k"], "v1");
+
+    fs::write(&file, text.replace("v1", "v3")).unwrap();
+    let said = up.run(&["diff", "-f", file_name, "--stack", "s", "--live"]);
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(
+        said.out.contains("update ConfigMap default/a on one"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("-   k: v1\n+   k: v3"), "{}", said.out);
+
+    up.run(&["delete", "stack", "s", "--yes", "--wait"]).ok();
+    assert_eq!(read().await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn objects_move_between_stacks_without_being_made_again() {
+    let up = Up::start(&["--ephemeral", "--cluster", "one"]);
+    let uid = sample(&up, 0).await.1["metadata"]["uid"].clone();
+    let stacks = ["hello", "web"];
+    let moving = [
+        "stack",
+        "move",
+        stacks[0],
+        stacks[1],
+        "Deployment/hello/web",
+        "--yes",
+    ];
+    up.run(&moving).ok();
+    assert_eq!(sample(&up, 0).await.1["metadata"]["uid"], uid);
+    let said = up.run(&["reconcile", "hello", "web", "--wait"]).ok();
+    assert!(said.contains("stack/web converged"), "{said}");
+    assert_eq!(sample(&up, 0).await.1["metadata"]["uid"], uid);
+}
+
+#[tokio::test]
+async fn a_second_up_goes_on_with_the_same_agents_and_brings_nothing_back() {
+    let home = a_home();
+    let arguments = ["--cluster", "one"];
+    let first = Up::start_at(&home, &arguments);
+    let agents = first.run(&["get", "agents", "-o", "json"]).json();
+    first
+        .run(&["delete", "stack", "hello", "--yes", "--wait"])
+        .ok();
+    assert!(first.interrupt(), "Ctrl-C ends it in good order");
+
+    let second = Up::start_at(&home, &arguments);
+    assert_eq!(second.told["converged"], true);
+    assert_eq!(second.told["stack"], Value::Null);
+    let again = second.run(&["get", "agents", "-o", "json"]).json();
+    assert_eq!(again[0]["id"], agents[0]["id"]);
+    assert_eq!(sample(&second, 0).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn after_a_crash_the_lock_is_free_and_everything_goes_on() {
+    let home = a_home();
+    let arguments = ["--cluster", "one"];
+    Up::start_at(&home, &arguments).kill();
+    let second = Up::start_at(&home, &arguments);
+    assert_eq!(second.told["converged"], true, "{}", second.told);
+    assert_eq!(sample(&second, 0).await.0, StatusCode::OK);
+}
+
+#[test]
+fn what_does_not_last_leaves_no_context_behind() {
+    let home = a_home();
+    let up = Up::start_at(&home, &["--ephemeral", "--no-sample"]);
+    assert!(
+        up.run(&["context", "list", "-o", "name"])
+            .ok()
+            .contains("context/local")
+    );
+    up.interrupt();
+    assert_eq!(run_at(&home, &["context", "list", "-o", "name"]).ok(), "");
+}
+
+#[test]
+fn whoever_works_elsewhere_stays_there() {
+    let home = a_home();
+    let first = Up::start_at(&home, &["--ephemeral", "--no-sample"]);
+    let url = first.told["broker"]["url"].as_str().unwrap().to_owned();
+    let key = format!(
+        "@{}",
+        first.told["broker"]["adminKeyFile"].as_str().unwrap()
+    );
+    first
+        .run(&["login", &url, "--key", &key, "--name", "production"])
+        .ok();
+    let second = Up::start_at(&home, &["--no-sample"]);
+    assert_eq!(second.told["context"]["current"], false);
+    let contexts = second.run(&["context", "list", "-o", "json"]).json();
+    assert_eq!(contexts[1]["name"], "production");
+    assert_eq!(contexts[1]["current"], true);
+}
+
+#[tokio::test]
+async fn of_a_kubeconfig_only_the_context_that_was_named_is_touched() {
+    let clusters = Up::start(&["--ephemeral", "--no-sample"]);
+    let home = a_home();
+    let config = serde_json::json!({
+        "clusters": [
+            { "name": "c1", "cluster": { "server": clusters.url(0) } },
+            { "name": "c2", "cluster": { "server": clusters.url(1) } },
+        ],
+        "users": [{ "name": "me", "user": {} }],
+        "contexts": [
+            { "name": "dev", "context": { "cluster": "c1", "user": "me" } },
+            { "name": "prod", "context": { "cluster": "c2", "user": "me" } },
+        ],
+        "current-context": "prod",
+    });
+    let file = home.path().join("kubeconfig");
+    fs::write(&file, config.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let before = request(
+        Method::GET,
+        format!("{}/api/v1/namespaces", clusters.url(1)),
+        "",
+    )
+    .await;
+
+    let up = Up::start_at(&home, &["--kubeconfig", file, "--context", "dev"]);
+    assert_eq!(up.told["converged"], true, "{}", up.told);
+    assert_eq!(sample(&clusters, 0).await.0, StatusCode::OK);
+    let after = request(
+        Method::GET,
+        format!("{}/api/v1/namespaces", clusters.url(1)),
+        "",
+    )
+    .await;
+    assert_eq!(before.1["items"], after.1["items"]);
+    assert_eq!(fs::read_to_string(file).unwrap(), config.to_string());
+
+    let error = run_at(&a_home(), &["up", "--kubeconfig", file, "--context", "dve"]).failed(1);
+    assert!(
+        error.contains("has no context `dve`; it has dev, prod"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_control_plane_that_is_not_built_is_said_with_how_to_build_it() {
+    let error = run_at(&a_home(), &["up", "--control-plane", "real"]).failed(1);
+    assert!(error.contains("`make testbed` builds one"), "{error}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let error = run_at(&a_home(), &["up", "--ephemeral", "--port", &port]).failed(1);
+    assert!(
+        error.contains(&format!("cannot listen on port {port}")),
+        "{error}"
+    );
+    assert!(error.contains("--port"), "{error}");
+}
+
+#[test]
+fn the_port_of_the_last_time_may_be_taken_by_now() {
+    let home = a_home();
+    let first = Up::start_at(&home, &["--no-sample"]);
+    let url = first.told["broker"]["url"].as_str().unwrap().to_owned();
+    first.interrupt();
+    let _taken = std::net::TcpListener::bind(url.strip_prefix("http://").unwrap()).unwrap();
+    let second = Up::start_at(&home, &["--no-sample"]);
+    assert_ne!(second.told["broker"]["url"].as_str().unwrap(), url);
+    second.run(&["get", "agents"]).ok();
+}
+
+#[test]
+fn state_of_a_newer_version_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("format"), "99\n").unwrap();
+    let error = run_at(&a_home(), &["up", "--data-dir", path(&dir)]).failed(1);
+    assert!(
+        error.contains("written by a newer evenkeel (format 99"),
+        "{error}"
+    );
+    assert!(error.contains("--data-dir"), "{error}");
+}
+
 #[test]
 fn a_directory_in_use_is_refused_with_a_way_out() {
     let dir = tempfile::tempdir().unwrap();
     let _first = Up::start(&["--data-dir", path(&dir)]);
-    let second = evenkeel(&["up", "--data-dir", path(&dir)])
-        .output()
-        .unwrap();
-    assert_eq!(second.status.code(), Some(1));
-    let error = String::from_utf8(second.stderr).unwrap();
+    let error = run_at(&a_home(), &["up", "--data-dir", path(&dir)]).failed(1);
     assert!(error.contains("in use by another `evenkeel up`"), "{error}");
     assert!(error.contains("--data-dir"), "{error}");
 }
@@ -83,11 +322,6 @@ fn names_that_could_leave_the_directory_are_refused() {
 #[test]
 fn a_cluster_named_twice_is_refused() {
     let arguments = ["up", "--ephemeral", "--cluster", "a", "--cluster", "a"];
-    let output = evenkeel(&arguments).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("named twice")
-    );
+    let error = run_at(&a_home(), &arguments).failed(1);
+    assert!(error.contains("named twice"), "{error}");
 }
