@@ -26,6 +26,7 @@ use crate::verb::generator::GeneratorNoun;
 use crate::verb::get::Get;
 use crate::verb::history::History;
 use crate::verb::login::Login;
+use crate::verb::reference::Reference;
 use crate::verb::rollback::Rollback;
 use crate::verb::stack::StackNoun;
 use crate::verb::status::Status;
@@ -87,6 +88,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Completion(Completion),
     Version(VersionOptions),
+    #[command(hide = true)]
+    Reference(Reference),
 }
 
 /// How to run a broker.

@@ -56,6 +56,7 @@ fn run(command: Command, program: Program) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         Command::Version(options) => options.run(),
+        Command::Reference(reference) => reference.run(Invocation::command()),
         Command::Context(noun) => noun.run(),
         other => runtime()?.block_on(run_async(other)),
     }
@@ -87,7 +88,10 @@ async fn run_async(command: Command) -> anyhow::Result<Exit> {
         Command::Generator(asking) => asking.run().await,
         Command::Target(asking) => asking.run().await,
         Command::Doctor(doctor) => doctor.run().await,
-        Command::Completion(_) | Command::Version(_) | Command::Context(_) => Ok(Exit::Done),
+        Command::Completion(_)
+        | Command::Version(_)
+        | Command::Reference(_)
+        | Command::Context(_) => Ok(Exit::Done),
     }
 }
 

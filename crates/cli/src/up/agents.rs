@@ -74,10 +74,7 @@ async fn run(
     )
     .await?;
     let parts = Parts {
-        settings: Settings {
-            lease_seconds: LEASE_SECONDS,
-            ..Settings::default()
-        },
+        settings: settings(place),
         broker: Client::new(session.broker(), &key)?,
         cluster: cluster(place).await?,
         clock: Arc::new(SystemClock),
@@ -85,6 +82,19 @@ async fn run(
         vitals: None,
     };
     Ok(tokio::spawn(evenkeel_agent::run(parts, stop.clone())))
+}
+
+/// In a cluster of the user's own another agent may be at work: this one is called otherwise, so
+/// that they do not stand for the same lease.
+fn settings(place: &Place) -> Settings {
+    let mut settings = Settings {
+        lease_seconds: LEASE_SECONDS,
+        ..Settings::default()
+    };
+    if place.context.is_some() {
+        settings.name = "evenkeel-local".to_owned();
+    }
+    settings
 }
 
 /// The agent's key: that of the last time if it still opens the broker, else a new one.

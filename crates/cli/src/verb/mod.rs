@@ -23,6 +23,7 @@ pub(crate) mod generator;
 pub(crate) mod get;
 pub(crate) mod history;
 pub(crate) mod login;
+pub(crate) mod reference;
 pub(crate) mod rollback;
 pub(crate) mod source;
 pub(crate) mod stack;

@@ -42,7 +42,7 @@ fn bad_manifests_change_nothing() {
     let cases = [
         ("kind: ConfigMap\nmetadata: {name: a}\n", "apiversion"),
         ("apiVersion: v1\nkind: [\n", "line"),
-        ("", "no object"),
+        ("", "no documents"),
         (&format!("{SHOP}---\n{SHOP}"), "twice"),
     ];
     for (text, expected) in cases {

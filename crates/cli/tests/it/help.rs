@@ -85,3 +85,24 @@ fn under_kubectl_it_speaks_as_kubectl_does() {
     let error = String::from_utf8(error).unwrap();
     assert!(error.contains("`kubectl evenkeel login"), "{error}");
 }
+
+/// Every verb that is not hidden says how it is used, by example.
+#[test]
+fn every_verb_has_an_example() {
+    let page = said(&["reference"]);
+    let commands: Vec<_> = page.split("\n### ").skip(1).collect();
+    assert!(commands.len() > 40, "{}", commands.len());
+    for command in commands {
+        let is_verb = command.contains("\n```text\nevenkeel ");
+        assert!(!is_verb || command.contains("Example"), "{command}");
+    }
+}
+
+#[test]
+fn the_page_about_commands_is_the_commands() {
+    let page = include_str!("../../../../docs/cli.md");
+    assert!(
+        page == said(&["reference"]),
+        "docs/cli.md is stale: `cargo run -p evenkeel -- reference > docs/cli.md`"
+    );
+}

@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
 
 use hyper::{Method, StatusCode};
 use serde_json::Value;
 
+use crate::fleet::at_home;
 use crate::running::{Up, a_home, evenkeel, request, run_at};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -86,7 +89,7 @@ async fn a_sample_is_delivered_to_every_cluster_and_commands_work_at_once() {
         assert_eq!(row["objects"].as_array().unwrap().len(), 4, "{row}");
     }
     let tree = up.run(&["describe", "stack", "hello"]).ok();
-    assert!(tree.contains("├─ Deployment hello/web  healthy"), "{tree}");
+    assert!(tree.contains("─ Deployment hello/web  healthy"), "{tree}");
     up.run(&["doctor"]).ok();
 }
 
@@ -94,8 +97,7 @@ async fn a_sample_is_delivered_to_every_cluster_and_commands_work_at_once() {
 async fn what_people_apply_and_delete_happens_in_the_clusters() {
     let up = Up::start(&["--ephemeral", "--no-sample", "--cluster", "one"]);
     let file = up.home.path().join("map.yaml");
-    let text =
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {k: v1}\n";
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndata: {k: first}\n";
     let file_name = file.to_str().unwrap();
     let apply = [
         "apply",
@@ -108,8 +110,8 @@ async fn what_people_apply_and_delete_happens_in_the_clusters() {
         "--wait",
     ];
     let read = || request(Method::GET, format!("{}{CONFIG_MAPS}/a", up.url(0)), "");
-    for value in ["v1", "v2"] {
-        fs::write(&file, text.replace("v1", value)).unwrap();
+    for value in ["first", "second"] {
+        fs::write(&file, text.replace("first", value)).unwrap();
         let said = up.run(&apply).ok();
         assert!(
             said.ends_with("stack/s converged on 1/1 agents\n"),
@@ -118,9 +120,9 @@ async fn what_people_apply_and_delete_happens_in_the_clusters() {
         assert_eq!(read().await.1["data"]["k"], value);
     }
     up.run(&["rollback", "s", "--wait"]).ok();
-    assert_eq!(read().await.1["data"]["k"], "v1");
+    assert_eq!(read().await.1["data"]["k"], "first");
 
-    fs::write(&file, text.replace("v1", "v3")).unwrap();
+    fs::write(&file, text.replace("first", "third")).unwrap();
     let said = up.run(&["diff", "-f", file_name, "--stack", "s", "--live"]);
     assert_eq!(said.code, 3, "{said:?}");
     assert!(
@@ -128,7 +130,11 @@ async fn what_people_apply_and_delete_happens_in_the_clusters() {
         "{}",
         said.out
     );
-    assert!(said.out.contains("-   k: v1\n+   k: v3"), "{}", said.out);
+    assert!(
+        said.out.contains("-   k: first\n+   k: third"),
+        "{}",
+        said.out
+    );
 
     up.run(&["delete", "stack", "s", "--yes", "--wait"]).ok();
     assert_eq!(read().await.0, StatusCode::NOT_FOUND);
@@ -264,6 +270,37 @@ async fn of_a_kubeconfig_only_the_context_that_was_named_is_touched() {
 fn a_control_plane_that_is_not_built_is_said_with_how_to_build_it() {
     let error = run_at(&a_home(), &["up", "--control-plane", "real"]).failed(1);
     assert!(error.contains("`make testbed` builds one"), "{error}");
+}
+
+#[tokio::test]
+async fn a_real_control_plane_converges_too() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testbed/build.sh");
+    let place = Command::new("sh")
+        .args([script, "--where"])
+        .output()
+        .unwrap();
+    let place = PathBuf::from(String::from_utf8(place.stdout).unwrap().trim());
+    if !place.exists() {
+        evenkeel_testkit::skip("no real control plane: `make testbed` builds one");
+        return;
+    }
+    let home = a_home();
+    let arguments = [
+        "up",
+        "-o",
+        "json",
+        "--control-plane",
+        "real",
+        "--cluster",
+        "one",
+    ];
+    let mut command = evenkeel(&arguments);
+    at_home(&mut command, home.path());
+    command.env("EVENKEEL_CACHE", place.ancestors().nth(2).unwrap());
+    let up = Up::started(command, home);
+    assert_eq!(up.told["converged"], true, "{}", up.told);
+    let rows = up.run(&["status", "-o", "json"]).json();
+    assert_eq!(rows[0]["health"], "healthy", "{rows}");
 }
 
 #[test]
