@@ -11,7 +11,6 @@ use crate::operator::OperatorNoun;
 use crate::remote::Asking;
 use crate::shapes_cloud::ShapesCloud;
 use crate::up::options::UpOptions;
-use crate::verb::agent::AgentNoun;
 use crate::verb::apply::Apply;
 use crate::verb::completion::Completion;
 use crate::verb::context::ContextNoun;
@@ -75,13 +74,13 @@ pub(crate) enum Command {
     Events(Asking<Events>),
     Drift(Asking<Drift>),
 
-    Agent(AgentCommand),
     Reconcile(Asking<Reconcile>),
     Suspend(Asking<Suspend>),
     Resume(Asking<Resume>),
     Approve(Asking<Approve>),
 
     Stack(Asking<StackNoun>),
+    Agent(AgentCommand),
     Generator(Asking<GeneratorNoun>),
     Target(Asking<TargetNoun>),
 

@@ -37,17 +37,26 @@ pub(crate) async fn run(options: UpOptions) -> anyhow::Result<()> {
     let home = Home::of(&options)?;
     let data = DataDir::open(home.path())?;
     let mut parts = Parts::default();
-    let started = tokio::select! {
-        started = start(&options, &data, &mut parts, begun) => started,
+    let ended = tokio::select! {
         stopped = signals::told_to_stop() => stopped.map_err(Into::into),
+        failed = start_and_stay(&options, &data, &mut parts, begun) => failed,
     };
-    let ended = match started {
-        Ok(()) => signals::told_to_stop().await.map_err(Into::into),
-        Err(error) => Err(error),
-    };
-    screen::say_goodbye(&options, &data)?;
+    if ended.is_ok() {
+        screen::say_goodbye(&options, &data)?;
+    }
     parts.stop().await;
     ended
+}
+
+/// Starts everything; comes back only if that fails.
+async fn start_and_stay(
+    options: &UpOptions,
+    data: &DataDir,
+    parts: &mut Parts,
+    begun: Instant,
+) -> anyhow::Result<()> {
+    start(options, data, parts, begun).await?;
+    std::future::pending().await
 }
 
 /// Starts one part after the other, each on those before it.

@@ -137,13 +137,20 @@ fn stack_line(row: &StackRow) -> Vec<Cell> {
 }
 
 fn agent_line(row: &ProgressRow) -> Branch {
+    twig(&format!("agent {}", row.agent), row)
+}
+
+fn stack_twig(row: &ProgressRow) -> Branch {
+    twig(&format!("stack {}", row.stack), row)
+}
+
+/// How far one agent has come with one stack.
+fn twig(title: &str, row: &ProgressRow) -> Branch {
+    let applied = row.status.applied.map(|one| format!("revision {one}"));
     let mut cells = vec![
-        Cell::text(format_args!("agent {}", row.agent)),
+        title.into(),
         phase(&row.status),
-        row.status
-            .applied
-            .map(|one| format!("revision {one}"))
-            .into(),
+        applied.into(),
         row.status.health.into(),
     ];
     cells.extend(Some(row.message()).filter(|cell| *cell != Cell::Nothing));
@@ -175,18 +182,4 @@ fn agent_title(row: &AgentRow) -> Vec<Cell> {
         cells.push(row.labels.join(", ").into());
     }
     cells
-}
-
-fn stack_twig(row: &ProgressRow) -> Branch {
-    let mut cells = vec![
-        Cell::text(format_args!("stack {}", row.stack)),
-        phase(&row.status),
-        row.status
-            .applied
-            .map(|one| format!("revision {one}"))
-            .into(),
-        row.status.health.into(),
-    ];
-    cells.extend(Some(row.message()).filter(|cell| *cell != Cell::Nothing));
-    Branch::new(cells)
 }

@@ -68,6 +68,27 @@ impl Up {
         self.told["clusters"][place]["url"].as_str().expect("a URL")
     }
 
+    /// The token in the kubeconfig of the cluster at `place`.
+    pub(crate) fn token(&self, place: usize) -> String {
+        let file = self.told["clusters"][place]["kubeconfig"].as_str();
+        let text = std::fs::read_to_string(file.expect("a path")).expect("a kubeconfig");
+        let config: Value = serde_json::from_str(&text).expect("JSON");
+        let token = config["users"][0]["user"]["token"].as_str();
+        token.expect("a token").to_owned()
+    }
+
+    /// Asks the cluster at `place`.
+    pub(crate) async fn ask(&self, place: usize, path: &str) -> (StatusCode, Value) {
+        let url = format!("{}{path}", self.url(place));
+        request_as(Method::GET, url, &self.token(place), "").await
+    }
+
+    /// Makes something in the cluster at `place`.
+    pub(crate) async fn make(&self, place: usize, path: &str, body: &str) -> (StatusCode, Value) {
+        let url = format!("{}{path}", self.url(place));
+        request_as(Method::POST, url, &self.token(place), body).await
+    }
+
     /// Runs another command of the same person.
     pub(crate) fn run(&self, arguments: &[&str]) -> Said {
         run_at(&self.home, arguments)

@@ -281,7 +281,7 @@ async fn a_real_control_plane_converges_too() {
         .unwrap();
     let place = PathBuf::from(String::from_utf8(place.stdout).unwrap().trim());
     if !place.exists() {
-        evenkeel_testkit::skip("no real control plane: `make testbed` builds one");
+        evenkeel_testkit::skip(&"no real control plane: `make testbed` builds one");
         return;
     }
     let home = a_home();
