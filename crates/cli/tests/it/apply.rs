@@ -43,7 +43,7 @@ fn bad_manifests_change_nothing() {
         ("kind: ConfigMap\nmetadata: {name: a}\n", "apiversion"),
         ("apiVersion: v1\nkind: [\n", "line"),
         ("", "no documents"),
-        (&format!("{SHOP}---\n{SHOP}"), "twice"),
+        (&format!("{SHOP}---\n{SHOP}"), "already described"),
     ];
     for (text, expected) in cases {
         let file = fleet.write("bad.yaml", text);
