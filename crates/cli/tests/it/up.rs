@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use hyper::{Method, StatusCode};
+use hyper::StatusCode;
 use serde_json::Value;
 
 use crate::fleet::at_home;
-use crate::running::{Up, a_home, evenkeel, request, run_at};
+use crate::running::{Up, a_home, evenkeel, run_at};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -21,15 +21,9 @@ fn path(dir: &tempfile::TempDir) -> &str {
 async fn clusters_answer_and_are_strangers_to_each_other() {
     let up = Up::start(&["--ephemeral"]);
     let hello = r#"{"metadata":{"name":"hello"},"data":{"who":"world"}}"#;
-    let (made, _) = request(Method::POST, format!("{}{CONFIG_MAPS}", up.url(0)), hello).await;
+    let (made, _) = up.make(0, CONFIG_MAPS, hello).await;
     assert_eq!(made, StatusCode::CREATED);
-    let there = |place| {
-        request(
-            Method::GET,
-            format!("{}{CONFIG_MAPS}/hello", up.url(place)),
-            "",
-        )
-    };
+    let there = async |place| up.ask(place, &format!("{CONFIG_MAPS}/hello")).await;
     assert_eq!(there(0).await.0, StatusCode::OK);
     assert_eq!(there(1).await.0, StatusCode::NOT_FOUND);
 }
@@ -41,12 +35,14 @@ async fn a_second_up_finds_what_the_first_one_kept_at_the_same_address() {
     let first = Up::start(&arguments);
     let url = first.url(0).to_owned();
     let hello = r#"{"metadata":{"name":"hello"},"data":{"who":"world"}}"#;
-    request(Method::POST, format!("{url}{CONFIG_MAPS}"), hello).await;
+    let token = first.token(0);
+    first.make(0, CONFIG_MAPS, hello).await;
     assert!(first.interrupt(), "Ctrl-C ends it in good order");
 
     let second = Up::start(&arguments);
     assert_eq!(second.url(0), url);
-    let (_, found) = request(Method::GET, format!("{url}{CONFIG_MAPS}/hello"), "").await;
+    assert_eq!(second.token(0), token, "a copied kubeconfig stays good");
+    let (_, found) = second.ask(0, &format!("{CONFIG_MAPS}/hello")).await;
     assert_eq!(found["data"]["who"], "world");
 }
 
@@ -65,7 +61,7 @@ const SAMPLE: &str = "/apis/apps/v1/namespaces/hello/deployments/web";
 
 /// The sample's Deployment on the cluster at `place`.
 async fn sample(up: &Up, place: usize) -> (StatusCode, Value) {
-    request(Method::GET, format!("{}{SAMPLE}", up.url(place)), "").await
+    up.ask(place, SAMPLE).await
 }
 
 #[tokio::test]
@@ -109,7 +105,7 @@ async fn what_people_apply_and_delete_happens_in_the_clusters() {
         "fleet=local",
         "--wait",
     ];
-    let read = || request(Method::GET, format!("{}{CONFIG_MAPS}/a", up.url(0)), "");
+    let read = async || up.ask(0, &format!("{CONFIG_MAPS}/a")).await;
     for value in ["first", "second"] {
         fs::write(&file, text.replace("first", value)).unwrap();
         let said = up.run(&apply).ok();
@@ -216,32 +212,25 @@ async fn of_a_kubeconfig_only_the_context_that_was_named_is_touched() {
             { "name": "c1", "cluster": { "server": clusters.url(0) } },
             { "name": "c2", "cluster": { "server": clusters.url(1) } },
         ],
-        "users": [{ "name": "me", "user": {} }],
+        "users": [
+            { "name": "u1", "user": { "token": clusters.token(0) } },
+            { "name": "u2", "user": { "token": clusters.token(1) } },
+        ],
         "contexts": [
-            { "name": "dev", "context": { "cluster": "c1", "user": "me" } },
-            { "name": "prod", "context": { "cluster": "c2", "user": "me" } },
+            { "name": "dev", "context": { "cluster": "c1", "user": "u1" } },
+            { "name": "prod", "context": { "cluster": "c2", "user": "u2" } },
         ],
         "current-context": "prod",
     });
     let file = home.path().join("kubeconfig");
     fs::write(&file, config.to_string()).unwrap();
     let file = file.to_str().unwrap();
-    let before = request(
-        Method::GET,
-        format!("{}/api/v1/namespaces", clusters.url(1)),
-        "",
-    )
-    .await;
+    let before = clusters.ask(1, "/api/v1/namespaces").await;
 
     let up = Up::start_at(&home, &["--kubeconfig", file, "--context", "dev"]);
     assert_eq!(up.told["converged"], true, "{}", up.told);
     assert_eq!(sample(&clusters, 0).await.0, StatusCode::OK);
-    let after = request(
-        Method::GET,
-        format!("{}/api/v1/namespaces", clusters.url(1)),
-        "",
-    )
-    .await;
+    let after = clusters.ask(1, "/api/v1/namespaces").await;
     assert_eq!(before.1["items"], after.1["items"]);
     assert_eq!(fs::read_to_string(file).unwrap(), config.to_string());
 
