@@ -8,13 +8,13 @@ use clap::Args;
 use evenkeel_agent_operator::operator::preview::Preview;
 use evenkeel_ambient::{SystemClock, SystemRandom};
 use evenkeel_kubeset::{Fate, ObjectDiff};
-use evenkeel_manifest::Identity;
+use evenkeel_model::{DiffChange, ObjectKey};
 
 use super::render::Input;
 use crate::agent::connect::connect;
 use crate::agent::settings::KubernetesSection;
 use crate::exit::Exit;
-use crate::noun::change::{Change, ChangeKind};
+use crate::noun::change::Change;
 use crate::output::tone::Palette;
 use crate::verb::diff::render;
 
@@ -71,23 +71,24 @@ fn is_held(object: &ObjectDiff) -> bool {
 }
 
 fn change(object: ObjectDiff) -> Option<Change> {
-    let kind = match object.fate {
-        Fate::Create => ChangeKind::Create,
-        Fate::Update => ChangeKind::Update,
-        Fate::Delete => ChangeKind::Delete,
+    let change = match object.fate {
+        Fate::Create => DiffChange::Create,
+        Fate::Update => DiffChange::Update,
+        Fate::Delete => DiffChange::Delete,
         Fate::Release | Fate::Unchanged | Fate::Held | Fate::Error => return None,
     };
-    let id = Identity {
+    let key = ObjectKey {
         group: object.key.kind.group.clone(),
-        version: "v1".to_owned(),
         kind: object.key.kind.kind.clone(),
         namespace: object.key.namespace,
         name: object.key.name,
     };
-    Some(Change {
-        id,
-        kind,
+    let diff = evenkeel_model::ObjectDiff {
+        object: key,
+        change,
         before: object.before,
         after: object.after,
-    })
+        message: None,
+    };
+    Some(Change { agent: None, diff })
 }
