@@ -1,7 +1,7 @@
 //! `evenkeel up`: all that there is, on this machine.
 //!
 //! ```text
-//! home ─▶ broker ─▶ clusters ─▶ agents ─▶ sample ─▶ context ─▶ progress until converged ─▶ screen
+//! home ─▶ broker ─▶ clusters ─▶ agents ─▶ shapes ─▶ sample ─▶ context ─▶ progress until converged ─▶ screen
 //! ```
 //!
 //! Everything that runs is a [`part`]: it is started with what it needs of those before it, says
@@ -19,6 +19,7 @@ mod port;
 mod progress;
 mod sample;
 mod screen;
+mod shapes;
 
 use tokio::time::Instant;
 
@@ -73,6 +74,9 @@ async fn start(
     let places = clusters.places();
     parts.add(clusters);
     parts.add(agents::start(&session, data, &places).await?);
+    if let Some(shapes) = shapes::start(&places, data).await? {
+        parts.add(shapes);
+    }
     let sample = sample::deliver(options, &session, data).await?;
     parts.add(context::enter(options, &session, data));
     let progress = Progress::new(options, begun).follow(&session).await?;

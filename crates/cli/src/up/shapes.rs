@@ -1,6 +1,7 @@
 //! A shapes cloud beside the first cluster, and the operator that keeps it as Shapes declare.
 
 use anyhow::Context;
+use async_trait::async_trait;
 use evenkeel_controller::Ended;
 use evenkeel_shape_operator::{Form, Shape, ShapeSpec};
 use evenkeel_shapes_cloud::serve;
@@ -8,56 +9,78 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::cluster::RunningCluster;
+use super::cluster::Place;
+use super::part::Part;
 use super::port;
 use crate::data_dir::DataDir;
 use crate::operator::{ALL, Run, operate};
 use crate::shapes_cloud::new_cloud;
 
 /// A cloud that makes shapes and an operator that asks it to.
-#[derive(Debug)]
-pub(crate) struct RunningShapes {
+pub(super) struct Shapes {
     url: String,
     stop: CancellationToken,
     cloud: JoinHandle<std::io::Result<()>>,
     operator: JoinHandle<anyhow::Result<Ended>>,
 }
 
-impl RunningShapes {
-    /// Starts both, with sample Shapes in a cluster that has none.
-    pub(crate) async fn start(cluster: &RunningCluster, data: &DataDir) -> anyhow::Result<Self> {
-        let listener = port::listen(&data.of_cluster(&cluster.name, "shapes-port")).await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let client = client(cluster).await?;
-        define(&client).await?;
-        declare_samples(&client).await?;
-        let stop = CancellationToken::new();
-        let run = Run::beside(&url);
-        let (of_operator, stopped) = (client, stop.clone());
-        Ok(Self {
-            url,
-            cloud: tokio::spawn(serve(listener, new_cloud(), stop.clone())),
-            operator: tokio::spawn(async move { operate(of_operator, &run, None, stopped).await }),
-            stop,
-        })
+/// Starts both beside the first cluster of ours, with sample Shapes if it has none. A cluster of
+/// the user's own is not given definitions that nobody asked for.
+pub(super) async fn start(places: &[Place], data: &DataDir) -> anyhow::Result<Option<Shapes>> {
+    match places.iter().find(|place| place.context.is_none()) {
+        Some(place) => start_beside(place, data).await.map(Some),
+        None => Ok(None),
+    }
+    .context("cannot start the shapes cloud")
+}
+
+async fn start_beside(place: &Place, data: &DataDir) -> anyhow::Result<Shapes> {
+    let listener = port::listen(&data.of_cluster(&place.name, "shapes-port")).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let client = client(place).await?;
+    define(&client).await?;
+    declare_samples(&client).await?;
+    let stop = CancellationToken::new();
+    let run = Run::beside(&url);
+    let (of_operator, stopped) = (client, stop.clone());
+    Ok(Shapes {
+        url,
+        cloud: tokio::spawn(serve(listener, new_cloud(), stop.clone())),
+        operator: tokio::spawn(async move { operate(of_operator, &run, None, stopped).await }),
+        stop,
+    })
+}
+
+#[async_trait]
+impl Part for Shapes {
+    fn name(&self) -> &'static str {
+        "shapesCloud"
     }
 
-    /// Where the cloud listens.
-    pub(crate) fn url(&self) -> &str {
-        &self.url
+    fn told(&self) -> Value {
+        json!(self.url)
     }
 
-    /// Ends both in good order.
-    pub(crate) async fn stop(self) {
+    fn shown(&self) -> String {
+        let url = &self.url;
+        format!(
+            "\nA shapes cloud is at {url}, kept as the Shapes of the first cluster declare:\n  \
+             kubectl get shapes\n  curl {url}/v1/shapes\n  \
+             curl -X DELETE {url}/v1/shapes/ID     and see it come back\n"
+        )
+    }
+
+    async fn stop(self: Box<Self>) {
         self.stop.cancel();
         let _ = tokio::join!(self.operator, self.cloud);
     }
 }
 
-async fn client(cluster: &RunningCluster) -> anyhow::Result<Client> {
+async fn client(cluster: &Place) -> anyhow::Result<Client> {
     let file = Kubeconfig::read_from(&cluster.kubeconfig)?;
     let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
     Ok(evenkeel_controller::connect(config)?)
