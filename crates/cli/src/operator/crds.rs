@@ -47,6 +47,9 @@ impl Crds {
 
 /// Print the role with the rights that the operators need, and no more.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel operator rights --shapes-cloud http://shapes | kubectl apply -f -")]
 pub(crate) struct Rights {
     #[command(flatten)]
     run: Run,

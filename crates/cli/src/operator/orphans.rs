@@ -11,6 +11,9 @@ use crate::exit::Exit;
 
 /// Print the cloud's shapes that nobody declares and that would be removed. Removes nothing.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  evenkeel operator orphans --shapes-cloud http://shapes --kubeconfig eu-1.yaml")]
 pub(crate) struct Orphans {
     #[command(flatten)]
     run: Run,

@@ -85,10 +85,10 @@ impl Part for LocalContext {
     }
 
     async fn stop(self: Box<Self>) {
-        if let (true, Ok(entered)) = (self.restore, &self.entered) {
-            if let Err(error) = put_back(&entered.before) {
-                tracing::warn!(%error, "the context stays behind");
-            }
+        if let (true, Ok(entered)) = (self.restore, &self.entered)
+            && let Err(error) = put_back(&entered.before)
+        {
+            tracing::warn!(%error, "the context stays behind");
         }
     }
 }

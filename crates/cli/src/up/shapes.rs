@@ -6,11 +6,12 @@ use evenkeel_controller::Ended;
 use evenkeel_shape_operator::{Form, Shape, ShapeSpec};
 use evenkeel_shapes_cloud::serve;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
+use tokio::time::{Duration, Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::cluster::Place;
@@ -19,6 +20,9 @@ use super::port;
 use crate::data_dir::DataDir;
 use crate::operator::{ALL, Run, operate};
 use crate::shapes_cloud::new_cloud;
+
+const SERVED_WITHIN: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A cloud that makes shapes and an operator that asks it to.
 pub(super) struct Shapes {
@@ -97,10 +101,22 @@ async fn define(client: &Client) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether there are no Shapes. A real server takes a moment to serve what was just defined.
+async fn once_served(shapes: &Api<Shape>) -> anyhow::Result<bool> {
+    let deadline = Instant::now() + SERVED_WITHIN;
+    loop {
+        match shapes.list(&ListParams::default()).await {
+            Ok(found) => return Ok(found.items.is_empty()),
+            Err(error) if Instant::now() >= deadline => return Err(error.into()),
+            Err(_) => sleep(LOOK_EVERY).await,
+        }
+    }
+}
+
 /// Only into a cluster without Shapes: what a person deleted stays deleted.
 async fn declare_samples(client: &Client) -> anyhow::Result<()> {
     let shapes: Api<Shape> = Api::namespaced(client.clone(), "default");
-    if !shapes.list(&Default::default()).await?.items.is_empty() {
+    if !once_served(&shapes).await? {
         return Ok(());
     }
     for (name, form, colour) in [

@@ -118,6 +118,16 @@ async fn what_people_apply_and_delete_happens_in_the_clusters() {
     up.run(&["rollback", "s", "--wait"]).ok();
     assert_eq!(read().await.1["data"]["k"], "first");
 
+    fs::write(&file, text.replace("first", "third")).unwrap();
+    let said = up.run(&["diff", "-f", file_name, "--stack", "s", "--live"]);
+    assert_eq!(said.code, 3, "{said:?}");
+    let shown = said.out;
+    assert!(
+        shown.contains("update ConfigMap default/a on one"),
+        "{shown}"
+    );
+    assert!(shown.contains("-   k: first\n+   k: third"), "{shown}");
+
     up.run(&["delete", "stack", "s", "--yes", "--wait"]).ok();
     assert_eq!(read().await.0, StatusCode::NOT_FOUND);
 }
