@@ -11,6 +11,8 @@ use evenkeel_database_operator::passwords::{PasswordError, Passwords};
 use evenkeel_database_operator::{Database, controller};
 use evenkeel_kubesim::faults::View;
 use evenkeel_testkit::Cluster;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{Namespace, PersistentVolume, PersistentVolumeClaim, Secret};
 use k8s_openapi::api::storage::v1::StorageClass;
@@ -138,27 +140,44 @@ impl Bed {
     pub(crate) fn operate(&self) -> Operating {
         match &self.cluster {
             Cluster::Simulated(simulated) => {
-                self.operate_through(&simulated.cluster().view("operator"))
+                let view = simulated.cluster().view("operator");
+                self.operate_with(Client::new(view, "default"))
             }
             Cluster::Real(_) => self.operate_with(self.admin.clone()),
         }
     }
 
-    pub(crate) fn operate_through(&self, view: &View) -> Operating {
-        self.operate_with(Client::new(view.clone(), "default"))
+    fn operate_with(&self, client: Client) -> Operating {
+        let stop = CancellationToken::new();
+        Operating {
+            task: Some(tokio::spawn(self.manager(client).run(stop.clone()))),
+            stop,
+        }
     }
 
-    fn operate_with(&self, client: Client) -> Operating {
+    /// The operator as a process that never stops by itself.
+    pub(crate) fn process_through(&self, view: &View) -> BoxFuture<'static, ()> {
+        let manager = self.manager(Client::new(view.clone(), "default"));
+        async move {
+            let _ended = manager.run(CancellationToken::new()).await;
+        }
+        .boxed()
+    }
+
+    fn manager(&self, client: Client) -> Manager {
         let (clock, dice) = (Arc::new(SystemClock), Arc::new(SeededRandom::new(7)));
         let mut registry = Registry::default();
         let manager = Manager::new(client, clock, dice, &mut registry);
         // Tests share the real cluster: each operator minds the Databases of its own test.
         let own = Watch::all().labels(format!("test={}", self.namespace));
-        let manager = manager.with(controller(self.server.clone()).only(own));
-        let stop = CancellationToken::new();
-        Operating {
-            task: Some(tokio::spawn(manager.run(stop.clone()))),
-            stop,
+        manager.with(controller(self.server.clone()).only(own))
+    }
+
+    /// The simulator, where the cluster is one.
+    pub(crate) fn simulated(&self) -> &evenkeel_kubesim::Cluster {
+        match &self.cluster {
+            Cluster::Simulated(simulated) => simulated.cluster(),
+            Cluster::Real(_) => panic!("a real cluster has no such faults"),
         }
     }
 

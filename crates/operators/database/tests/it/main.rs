@@ -5,6 +5,7 @@ mod bed;
 mod children;
 mod credentials;
 mod definition;
+mod faults;
 mod growth;
 mod life;
 mod sample;
