@@ -30,11 +30,16 @@ async fn main() -> anyhow::Result<()> {
     let cluster = Cluster::builder().workloads(Workloads::instant()).build();
     let people = Client::new(cluster.view("people"), "default");
     let definitions: Api<CustomResourceDefinition> = Api::all(people.clone());
-    definitions.create(&PostParams::default(), &Database::crd()).await?;
+    definitions
+        .create(&PostParams::default(), &Database::crd())
+        .await?;
     let before = resident_bytes().unwrap_or_default();
 
     let title = format!("{count} Databases, one operator, one simulated cluster, one process");
-    let mut table = Table::new(&title, ["what", "seconds", "requests for each", "KiB for each"]);
+    let mut table = Table::new(
+        &title,
+        ["what", "seconds", "requests for each", "KiB for each"],
+    );
     let mut row = |what: &str, took: Duration, log: &RequestLog| {
         let requests = log.requests() as f64 / count as f64;
         let memory = resident_bytes().unwrap_or_default().saturating_sub(before);
@@ -51,10 +56,15 @@ async fn main() -> anyhow::Result<()> {
     let began = Instant::now();
     let all: Api<Database> = Api::default_namespaced(people);
     for number in 0..count {
-        all.create(&PostParams::default(), &database(number)).await?;
+        all.create(&PostParams::default(), &database(number))
+            .await?;
     }
     ready(&all, count).await?;
-    row("declared until all are ready", began.elapsed(), &view.reset_log());
+    row(
+        "declared until all are ready",
+        began.elapsed(),
+        &view.reset_log(),
+    );
 
     sleep(Duration::from_secs(5)).await;
     view.reset_log();
@@ -67,7 +77,11 @@ async fn main() -> anyhow::Result<()> {
     let began = Instant::now();
     let (process, stop) = operate(&view);
     quiet(&view).await;
-    row("another process looks at all of them", began.elapsed(), &view.reset_log());
+    row(
+        "another process looks at all of them",
+        began.elapsed(),
+        &view.reset_log(),
+    );
     stop.cancel();
     let _ended = process.await?;
     table.print();

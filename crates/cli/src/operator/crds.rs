@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use anyhow::bail;
 use clap::Args;
 use kube::Client;
 use prometheus_client::registry::Registry;
 
-use super::list::{ALL, Operator};
+use super::list::named;
 use super::running::Run;
 use crate::exit::Exit;
 use crate::output::yaml;
@@ -19,21 +18,13 @@ Examples:
   evenkeel operator crds | kubectl apply --server-side -f -
   evenkeel operator crds shape > deploy/crds/shape.yaml")]
 pub(crate) struct Crds {
-    /// Only those of this operator.
-    operator: Option<String>,
+    /// Only those of these operators.
+    operator: Vec<String>,
 }
 
 impl Crds {
     pub(super) fn run(self) -> anyhow::Result<Exit> {
-        let wanted = |operator: &&Operator| {
-            let named = self.operator.as_deref();
-            named.is_none_or(|name| name == operator.name)
-        };
-        let operators: Vec<_> = ALL.iter().filter(wanted).collect();
-        if operators.is_empty() {
-            let names: Vec<_> = ALL.iter().map(|operator| operator.name).collect();
-            bail!("there is no such operator; there are {}", names.join(", "));
-        }
+        let operators = named(&self.operator)?;
         for definition in operators
             .iter()
             .flat_map(|operator| (operator.definitions)())

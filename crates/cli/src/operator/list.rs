@@ -1,6 +1,9 @@
 //! The operators that this program can run. A new one is a line here and a file beside it.
 
+use anyhow::bail;
+use evenkeel_agent_operator::operator::{Options, with_controllers};
 use evenkeel_controller::Manager;
+use evenkeel_database_operator::passwords::OverTheNetwork;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::running::Run;
@@ -17,8 +20,39 @@ pub(crate) struct Operator {
 }
 
 /// All of them.
-pub(crate) const ALL: &[Operator] = &[Operator {
-    name: "shape",
-    definitions: evenkeel_shape_operator::definitions,
-    add: shape::add,
-}];
+pub(crate) const ALL: &[Operator] = &[
+    Operator {
+        name: "shape",
+        definitions: evenkeel_shape_operator::definitions,
+        add: shape::add,
+    },
+    Operator {
+        name: "database",
+        definitions: evenkeel_database_operator::definitions,
+        add: |manager, _| {
+            let controller = evenkeel_database_operator::controller(OverTheNetwork);
+            Ok(manager.with(controller))
+        },
+    },
+    Operator {
+        name: "agent",
+        definitions: evenkeel_agent_operator::definitions,
+        add: |manager, _| Ok(with_controllers(manager, Options::default())),
+    },
+];
+
+/// Those with these names; all of them when none is named.
+pub(crate) fn named(names: &[String]) -> anyhow::Result<Vec<&'static Operator>> {
+    for name in names {
+        if !ALL.iter().any(|operator| operator.name == name) {
+            let known: Vec<_> = ALL.iter().map(|operator| operator.name).collect();
+            bail!(
+                "there is no operator {name}; there are {}",
+                known.join(", ")
+            );
+        }
+    }
+    let wanted =
+        |operator: &&Operator| names.is_empty() || names.iter().any(|name| name == operator.name);
+    Ok(ALL.iter().filter(wanted).collect())
+}

@@ -24,7 +24,8 @@ Examples:
   evenkeel operator --shapes-cloud http://shapes.example.com       in the cluster itself
   evenkeel operator --kubeconfig eu-1.yaml --shapes-cloud http://127.0.0.1:8383 --no-lease
   evenkeel operator crds | kubectl apply --server-side -f -        what the cluster has to know first
-  evenkeel operator rights --shapes-cloud x | kubectl apply -f -   the rights it needs, and no more
+  evenkeel operator rights --only database | kubectl apply -f -    the rights it needs, and no more
+  evenkeel operator --only database,agent                          not all of them
   evenkeel operator orphans --kubeconfig eu-1.yaml --shapes-cloud http://127.0.0.1:8383
 
 Several processes may run; the one that holds the lease works, the others stand by with warm caches.

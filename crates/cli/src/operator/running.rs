@@ -16,7 +16,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::list::ALL;
+use super::list::named;
 use super::shape::ShapeOptions;
 use crate::agent::connect::{Way, connect};
 use crate::agent::settings::KubernetesSection;
@@ -33,6 +33,10 @@ pub(crate) struct Run {
     /// The context in the kubeconfig [default: its current one].
     #[arg(long, value_name = "NAME", requires = "kubeconfig")]
     kube_context: Option<String>,
+
+    /// Only these operators: shape, database, agent [default: all of them].
+    #[arg(long, value_name = "OPERATOR", value_delimiter = ',')]
+    only: Vec<String>,
 
     /// The lease that decides which of several processes works.
     #[arg(long, value_name = "NAMESPACE/NAME", default_value = "default/evenkeel-operator", value_parser = lease_name)]
@@ -66,6 +70,7 @@ impl Run {
         Self {
             kubeconfig: None,
             kube_context: None,
+            only: Vec::new(),
             lease: LeaseName {
                 namespace: "default".to_owned(),
                 name: "evenkeel-operator".to_owned(),
@@ -120,7 +125,7 @@ impl Run {
     ) -> anyhow::Result<Manager> {
         let (clock, dice) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let mut manager = Manager::new(client, clock, dice, registry);
-        for operator in ALL {
+        for operator in named(&self.only)? {
             manager = (operator.add)(manager, self)?;
         }
         Ok(match self.no_lease {

@@ -40,11 +40,18 @@ fn the_committed_definitions_of_shapes_are_those_of_the_code() {
 
 #[test]
 fn the_committed_rights_are_those_of_the_code() {
-    let printed = said(&["operator", "rights", "--shapes-cloud", "http://shapes"]);
+    let printed = said(&[
+        "operator",
+        "rights",
+        "--only",
+        "shape",
+        "--shapes-cloud",
+        "http://shapes",
+    ]);
     assert_eq!(
         printed,
         committed("operator/shape-rights.yaml"),
-        "run `evenkeel operator rights --shapes-cloud http://shapes > deploy/operator/shape-rights.yaml`"
+        "run `evenkeel operator rights --only shape --shapes-cloud http://shapes > deploy/operator/shape-rights.yaml`"
     );
 }
 

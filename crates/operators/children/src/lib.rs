@@ -9,7 +9,7 @@
 //!            ─ reconcile ─▶ Children::of(parent) ─▶ Set::converge
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evenkeel_controller::{Key, Leading, Watched};
@@ -22,13 +22,13 @@ use tokio::sync::watch;
 pub struct Children {
     settings: Settings,
     cluster: watch::Sender<Option<Cluster>>,
-    parents: Mutex<BTreeMap<Key, Kept>>,
+    parents: Mutex<BTreeMap<String, Kept>>,
 }
 
-/// What is kept for one parent, from pass to pass.
+/// What is kept for one parent, by its uid, from pass to pass.
 #[derive(Debug)]
 struct Kept {
-    uid: String,
+    key: Key,
     set: Arc<Set>,
 }
 
@@ -63,16 +63,17 @@ impl Children {
     async fn wake_parents<K: Watched>(&self, mut touched: Touched, leading: &Leading<K>) {
         loop {
             let uids = touched.next().await;
-            let concerned: Vec<_> = self
-                .parents()
-                .iter()
-                .filter(|(_, kept)| uids.contains(kept.uid.as_str()))
-                .map(|(key, _)| key.clone())
-                .collect();
+            let concerned = self.keys_of(&uids);
             for key in concerned {
                 leading.wake(key, Request::owned());
             }
         }
+    }
+
+    fn keys_of(&self, uids: &BTreeSet<Arc<str>>) -> Vec<Key> {
+        let parents = self.parents();
+        let known = uids.iter().filter_map(|uid| parents.get(&**uid));
+        known.map(|kept| kept.key.clone()).collect()
     }
 
     /// The children of `parent`; nothing if the server has not given it a uid. Waits until the
@@ -82,26 +83,21 @@ impl Children {
         let mut cluster = self.cluster.subscribe();
         let cluster = cluster.wait_for(Option::is_some).await.ok()?.clone()?;
         let mut parents = self.parents();
-        // A namesake with another uid is another parent.
-        if let Some(kept) = parents.get(&key).filter(|kept| kept.uid == parent.uid()) {
-            return Some(Arc::clone(&kept.set));
-        }
-        let uid = parent.uid().to_owned();
-        let set = Arc::new(cluster.children(parent));
-        let kept = Kept {
-            uid,
-            set: Arc::clone(&set),
-        };
-        parents.insert(key, kept);
-        Some(set)
+        let kept = parents
+            .entry(parent.uid().to_owned())
+            .or_insert_with(|| Kept {
+                key,
+                set: Arc::new(cluster.children(parent)),
+            });
+        Some(Arc::clone(&kept.set))
     }
 
     /// Forgets a parent that is gone.
     pub fn forget(&self, key: &Key) {
-        self.parents().remove(key);
+        self.parents().retain(|_, kept| kept.key != *key);
     }
 
-    fn parents(&self) -> MutexGuard<'_, BTreeMap<Key, Kept>> {
+    fn parents(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
         self.parents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,6 +18,7 @@ mod act;
 pub mod children;
 mod controller;
 pub mod credentials;
+mod definitions;
 mod error;
 mod farewell;
 pub mod names;
@@ -34,6 +35,7 @@ pub mod verdict;
 
 pub use children::Children;
 pub use controller::controller;
+pub use definitions::definitions;
 pub use error::Error;
 pub use operator::DatabaseOperator;
 pub use resource::{Database, DatabaseSpec};

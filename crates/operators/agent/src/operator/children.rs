@@ -1,16 +1,12 @@
 //! The objects of agents in the cluster.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use evenkeel_children::Children as Owned;
 use evenkeel_controller::{Key, Leading};
-use evenkeel_kubeset::{
-    Cluster, Converged, GroupKind, Manifests, Parent, Set, SetPolicy, Settings,
-};
-use evenkeel_reconcile::runner::Request;
+use evenkeel_kubeset::{Converged, GroupKind, Manifests, SetPolicy, Settings};
 use kube::Resource;
 use serde_json::Value;
-use tokio::sync::watch;
 
 use super::error::OperatorError;
 use crate::api::Agent;
@@ -45,68 +41,21 @@ pub(super) fn settings() -> Settings {
 }
 
 /// The objects of all agents; usable while the process leads.
-pub(super) struct Children {
-    cluster: watch::Sender<Option<Cluster>>,
-    families: Mutex<BTreeMap<String, Family>>,
-}
-
-struct Family {
-    parent: Key,
-    set: Arc<Set>,
-}
+pub(super) struct Children(Arc<Owned>);
 
 impl Children {
     pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            cluster: watch::Sender::new(None),
-            families: Mutex::default(),
-        })
+        Arc::new(Self(Owned::new(settings())))
     }
 
     /// Wakes agents whose objects somebody else touched, for as long as the process leads.
     pub(super) async fn follow(self: Arc<Self>, leading: Leading<Agent>) {
-        let (clock, dice) = (leading.clock().clone(), leading.dice().clone());
-        let cluster = Cluster::new(leading.client().clone(), settings(), clock, dice);
-        let mut touched = cluster.touched();
-        self.cluster.send_replace(Some(cluster));
-        loop {
-            for key in self.parents(&touched.next().await) {
-                leading.wake(key, Request::owned());
-            }
-        }
-    }
-
-    fn parents(&self, uids: &BTreeSet<Arc<str>>) -> Vec<Key> {
-        let families = self.families();
-        let known = uids.iter().filter_map(|uid| families.get(&**uid));
-        known.map(|family| family.parent.clone()).collect()
-    }
-
-    fn families(&self) -> MutexGuard<'_, BTreeMap<String, Family>> {
-        self.families.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn cluster(&self) -> Option<Cluster> {
-        let mut cluster = self.cluster.subscribe();
-        let ready = cluster.wait_for(Option::is_some).await.ok()?;
-        ready.clone()
+        Arc::clone(&self.0).lead(leading).await;
     }
 
     /// Forgets an agent that is gone; the cluster cleans up after it.
     pub(super) fn forget(&self, key: &Key) {
-        self.families().retain(|_, family| family.parent != *key);
-    }
-
-    async fn set(&self, agent: &Agent) -> Option<Arc<Set>> {
-        let parent = Parent::of(agent)?;
-        let cluster = self.cluster().await?;
-        let mut families = self.families();
-        let uid = parent.uid().to_owned();
-        let family = families.entry(uid).or_insert_with(|| Family {
-            parent: Key::of(agent),
-            set: Arc::new(cluster.children(parent)),
-        });
-        Some(Arc::clone(&family.set))
+        self.0.forget(key);
     }
 
     /// Makes the objects of an agent those that were translated.
@@ -116,10 +65,21 @@ impl Children {
         translation: &Translation,
     ) -> Result<Option<Converged>, OperatorError> {
         let wanted = Manifests::of(wanted(translation))?;
-        let Some(set) = self.set(agent).await else {
+        let Some(set) = self.0.of(agent).await else {
             return Ok(None);
         };
         Ok(Some(set.converge(&wanted, &SetPolicy::default()).await))
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        manager: MANAGER.to_owned(),
+        owner_key: OWNER_KEY.to_owned(),
+        child_kinds: KINDS
+            .map(|(group, kind)| GroupKind::new(group, kind))
+            .into(),
+        ..Settings::default()
     }
 }
 

@@ -80,7 +80,7 @@ impl Installation {
         let labels = json!({"app.kubernetes.io/name": NAME});
         let container = json!({
             "name": "operator", "image": self.image,
-            "args": ["operator", "run", "agent"],
+            "args": ["operator", "--only", "agent"],
             "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "512Mi"}},
             "securityContext": {
                 "allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,

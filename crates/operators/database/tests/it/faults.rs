@@ -69,7 +69,11 @@ impl Told {
             keepsakes: Vec::new(),
         };
         if tale != Tale::Create {
-            let policy = if tale == Tale::Delete { "Delete" } else { "Retain" };
+            let policy = if tale == Tale::Delete {
+                "Delete"
+            } else {
+                "Retain"
+            };
             told.bed.declare(json!({"deletionPolicy": policy})).await;
             let operator = told.bed.operate();
             sleep(A_WHILE).await;
@@ -82,14 +86,20 @@ impl Told {
     async fn keepsakes(&self) -> Vec<Option<String>> {
         let secret = self.bed.secret().await.and_then(|secret| secret.uid());
         let claims = self.bed.claims().await;
-        std::iter::once(secret).chain(claims.iter().map(ResourceExt::uid)).collect()
+        std::iter::once(secret)
+            .chain(claims.iter().map(ResourceExt::uid))
+            .collect()
     }
 
     /// What must never happen: data or credentials that are lost or replaced, a Secret that does
     /// not open the server.
     async fn is_safe(&self) {
         if !matches!(self.tale, Tale::Create | Tale::Delete) {
-            assert_eq!(self.keepsakes().await, self.keepsakes, "a keepsake was lost");
+            assert_eq!(
+                self.keepsakes().await,
+                self.keepsakes,
+                "a keepsake was lost"
+            );
         }
         if let Some(taken) = self.bed.server.password() {
             assert_eq!(self.bed.credential("password").await, Some(taken));
@@ -106,7 +116,13 @@ impl Told {
                 }
             )*};
         }
-        gather!(ServiceAccount, ConfigMap, Service, StatefulSet, PodDisruptionBudget);
+        gather!(
+            ServiceAccount,
+            ConfigMap,
+            Service,
+            StatefulSet,
+            PodDisruptionBudget
+        );
         all
     }
 }
@@ -114,7 +130,9 @@ impl Told {
 /// An object without what differs from run to run.
 fn lasting(mut object: Value) -> Value {
     for of_server in ["clusterIP", "clusterIPs"] {
-        object["spec"].as_object_mut().map(|spec| spec.remove(of_server));
+        object["spec"]
+            .as_object_mut()
+            .map(|spec| spec.remove(of_server));
     }
     json!({"labels": own_labels(&object), "spec": object["spec"], "data": object["data"]})
 }
@@ -151,12 +169,14 @@ impl Subject for Told {
                 bed.declare(json!({})).await;
             }
             Tale::Update => {
-                bed.declare(json!({"replicas": 2, "settings": {"work_mem": "8MB"}})).await;
+                bed.declare(json!({"replicas": 2, "settings": {"work_mem": "8MB"}}))
+                    .await;
                 sleep(A_WHILE).await;
                 bed.declare(json!({"replicas": 2})).await;
             }
             Tale::Grow => {
-                bed.declare(json!({"storage": {"size": "3Gi", "class": "growing"}})).await;
+                bed.declare(json!({"storage": {"size": "3Gi", "class": "growing"}}))
+                    .await;
             }
             Tale::Rotate => bed.annotate("evenkeel.io/rotate-password", "monday").await,
             Tale::Delete | Tale::Retain => {
@@ -172,7 +192,9 @@ impl Subject for Told {
         let claims = self.bed.claims().await.into_iter();
         let conditions = self.bed.database().await.map(|database| {
             let conditions = database.status.unwrap_or_default().conditions.into_iter();
-            conditions.map(|c| format!("{}={:?} {}", c.kind, c.status, c.reason)).collect()
+            conditions
+                .map(|c| format!("{}={:?} {}", c.kind, c.status, c.reason))
+                .collect()
         });
         let keys = |secret: k8s_openapi::api::core::v1::Secret| {
             secret.data.unwrap_or_default().into_keys().collect()
@@ -190,7 +212,10 @@ impl Subject for Told {
 
 async fn crashes(tale: Tale) -> Explored {
     let explored = crash_everywhere(async || Told::begin(tale).await).await;
-    note(&format_args!("Database, {tale:?}: {} runs with a crash", explored.runs));
+    note(&format_args!(
+        "Database, {tale:?}: {} runs with a crash",
+        explored.runs
+    ));
     explored
 }
 
