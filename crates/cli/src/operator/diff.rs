@@ -41,7 +41,8 @@ pub(crate) struct Diff {
 
 impl Diff {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let agents = self.input.translated(true)?;
+        let texts = self.input.source.texts()?;
+        let agents = self.input.translated(&texts, true)?;
         let section = KubernetesSection {
             kubeconfig: self.kubeconfig,
             context: self.kube_context,

@@ -15,6 +15,8 @@ pub(crate) struct Operator {
     pub(crate) name: &'static str,
     /// The definitions of the resources that it serves.
     pub(crate) definitions: fn() -> Vec<CustomResourceDefinition>,
+    /// Something to try it with, as documents.
+    pub(crate) samples: &'static str,
     /// Adds it to a manager, as the options say; leaves it out when they ask for no such thing.
     pub(crate) add: fn(Manager, &Run) -> anyhow::Result<Manager>,
 }
@@ -24,11 +26,13 @@ pub(crate) const ALL: &[Operator] = &[
     Operator {
         name: "shape",
         definitions: evenkeel_shape_operator::definitions,
+        samples: include_str!("samples/shape.yaml"),
         add: shape::add,
     },
     Operator {
         name: "database",
         definitions: evenkeel_database_operator::definitions,
+        samples: include_str!("samples/database.yaml"),
         add: |manager, _| {
             let controller = evenkeel_database_operator::controller(OverTheNetwork);
             Ok(manager.with(controller))
@@ -37,6 +41,7 @@ pub(crate) const ALL: &[Operator] = &[
     Operator {
         name: "agent",
         definitions: evenkeel_agent_operator::definitions,
+        samples: include_str!("samples/agent.yaml"),
         add: |manager, _| Ok(with_controllers(manager, Options::default())),
     },
 ];

@@ -1,6 +1,7 @@
 //! `operator`: controllers inside a cluster, and what they would do.
 
 mod crds;
+mod databases;
 mod diff;
 mod list;
 mod manifests;

@@ -1,4 +1,4 @@
-//! `operator render`: what the Agent operator would make, without a cluster.
+//! `operator render`: what the operators would make, without a cluster.
 
 use std::io::{self, Write};
 
@@ -6,18 +6,20 @@ use clap::{Args, ValueEnum};
 use evenkeel_agent_operator::offline::{AgentName, Documents};
 use evenkeel_agent_operator::translate::Translation;
 
+use super::databases::Databases;
 use crate::exit::Exit;
 use crate::output::yaml;
 use crate::remote::failure::Trouble;
 use crate::verb::source::Source;
 
-/// Show the objects that an agent would become, without a cluster.
+/// Show the objects that agents and databases would become, without a cluster.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   evenkeel operator render -f agents/                      every agent in the files, as manifests
   evenkeel operator render -f agents/ --name bot -o json   its card, configuration and manifests
   kubectl get agent,modelconfig,cm -o yaml | evenkeel operator render -f -
+  evenkeel operator render -f database.yaml                what a Database becomes, but for its Secret
 
 The files hold Agents and all that they refer to: as Kubernetes documents, or as one file in the form
 of kagent's golden tests. Nobody can be asked which namespaces exist, so a host such as tools.kagent is
@@ -35,15 +37,15 @@ pub(crate) struct Render {
 #[derive(Debug, Args)]
 pub(crate) struct Input {
     #[command(flatten)]
-    source: Source,
+    pub(super) source: Source,
 
-    /// Only the agent of this name.
+    /// Only the agent or database of this name.
     #[arg(long, value_name = "AGENT")]
-    name: Option<String>,
+    pub(super) name: Option<String>,
 
     /// The namespace of the agents, and of documents that name none.
     #[arg(short, long, value_name = "NS")]
-    namespace: Option<String>,
+    pub(super) namespace: Option<String>,
 
     /// A gateway for requests to agents and servers of the cluster.
     #[arg(long, value_name = "URL")]
@@ -67,11 +69,12 @@ impl Input {
     /// comparison with a cluster.
     pub(super) fn translated(
         self,
+        texts: &[(String, String)],
         hash_secrets: bool,
     ) -> anyhow::Result<Vec<(AgentName, Translation)>> {
         let mut documents = Documents::new(self.namespace);
-        for (file, text) in self.source.texts()? {
-            documents.read(&file, &text)?;
+        for (file, text) in texts {
+            documents.read(file, text)?;
         }
         let settings = &mut documents.settings;
         settings.proxy_url = self.proxy_url.or(settings.proxy_url.take());
@@ -91,9 +94,18 @@ impl Input {
 
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let agents = self.input.translated(false)?;
+        let texts = self.input.source.texts()?;
+        let databases = Databases::among(&texts, &self.input)?;
+        if databases.are_all() {
+            io::stdout().write_all(databases.manifests()?.as_bytes())?;
+            return Ok(Exit::Done);
+        }
+        let agents = self.input.translated(&texts, false)?;
         let text = match (self.output, agents.as_slice()) {
-            (Form::Yaml, agents) => agents.iter().map(|(_, agent)| manifests(agent)).collect(),
+            (Form::Yaml, agents) => {
+                let agents: String = agents.iter().map(|(_, agent)| manifests(agent)).collect();
+                agents + &databases.manifests()?
+            }
             (Form::Json, [(_, agent)]) => format!("{:#}\n", agent.golden()),
             (Form::Json, agents) => {
                 let names: Vec<_> = agents.iter().map(|(name, _)| name.to_string()).collect();

@@ -18,6 +18,7 @@ mod part;
 mod port;
 mod progress;
 mod sample;
+mod samples;
 mod screen;
 mod shapes;
 

@@ -1,28 +1,23 @@
-//! A shapes cloud beside the first cluster, and the operator that keeps it as Shapes declare.
+//! The operators beside the first cluster, and a shapes cloud for one of them.
 
 use anyhow::Context;
 use async_trait::async_trait;
 use evenkeel_controller::Ended;
-use evenkeel_shape_operator::{Form, Shape, ShapeSpec};
 use evenkeel_shapes_cloud::serve;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use kube::api::{Patch, PatchParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
-use tokio::time::{Duration, Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::cluster::Place;
 use super::part::Part;
-use super::port;
+use super::{port, samples};
 use crate::data_dir::DataDir;
 use crate::operator::{ALL, Run, operate};
 use crate::shapes_cloud::new_cloud;
-
-const SERVED_WITHIN: Duration = Duration::from_secs(20);
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A cloud that makes shapes and an operator that asks it to.
 pub(super) struct Shapes {
@@ -47,7 +42,7 @@ async fn start_beside(place: &Place, data: &DataDir) -> anyhow::Result<Shapes> {
     let url = format!("http://{}", listener.local_addr()?);
     let client = client(place).await?;
     define(&client).await?;
-    declare_samples(&client).await?;
+    samples::declare(&client).await?;
     let stop = CancellationToken::new();
     let run = Run::beside(&url);
     let (of_operator, stopped) = (client, stop.clone());
@@ -74,7 +69,9 @@ impl Part for Shapes {
         format!(
             "\nA shapes cloud is at {url}, kept as the Shapes of the first cluster declare:\n  \
              kubectl get shapes\n  curl {url}/v1/shapes\n  \
-             curl -X DELETE {url}/v1/shapes/ID     and see it come back\n"
+             curl -X DELETE {url}/v1/shapes/ID     and see it come back\n\n\
+             There are a Database and an AI agent too:\n  \
+             kubectl get databases,agents\n  kubectl describe database orders\n"
         )
     }
 
@@ -97,42 +94,6 @@ async fn define(client: &Client) -> anyhow::Result<()> {
         let name = definition.metadata.name.clone().unwrap_or_default();
         let applied = api.patch(&name, &apply, &Patch::Apply(&definition)).await;
         applied.with_context(|| format!("cannot define {name}"))?;
-    }
-    Ok(())
-}
-
-/// Whether there are no Shapes. A real server takes a moment to serve what was just defined.
-async fn once_served(shapes: &Api<Shape>) -> anyhow::Result<bool> {
-    let deadline = Instant::now() + SERVED_WITHIN;
-    loop {
-        match shapes.list(&ListParams::default()).await {
-            Ok(found) => return Ok(found.items.is_empty()),
-            Err(error) if Instant::now() >= deadline => return Err(error.into()),
-            Err(_) => sleep(LOOK_EVERY).await,
-        }
-    }
-}
-
-/// Only into a cluster without Shapes: what a person deleted stays deleted.
-async fn declare_samples(client: &Client) -> anyhow::Result<()> {
-    let shapes: Api<Shape> = Api::namespaced(client.clone(), "default");
-    if !once_served(&shapes).await? {
-        return Ok(());
-    }
-    for (name, form, colour) in [
-        ("foo", Form::Square, "purple"),
-        ("moon", Form::Circle, "silver"),
-    ] {
-        let spec = ShapeSpec {
-            form,
-            colour: colour.to_owned(),
-            deletion_policy: Default::default(),
-            paused: false,
-            adopt: None,
-        };
-        shapes
-            .create(&PostParams::default(), &Shape::new(name, spec))
-            .await?;
     }
     Ok(())
 }
