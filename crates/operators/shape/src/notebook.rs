@@ -11,7 +11,7 @@ use crate::subject::Subject;
 
 /// Where it is written down: in the status of the Shape, or in a ShapeRef of its own.
 pub(crate) enum Notebook {
-    Status(StatusBook),
+    Status(Box<StatusBook>),
     Ref(Box<RefBook>),
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct RefBook {
 
 impl Notebook {
     pub(crate) fn in_status(cx: Context, shape: Shape) -> Self {
-        Self::Status(StatusBook {
+        Self::Status(Box::new(StatusBook {
             cx,
             shape: Mutex::new(shape),
             noted: Mutex::default(),
-        })
+        }))
     }
 
     pub(crate) fn in_ref(

@@ -72,17 +72,6 @@ impl Children {
     }
 }
 
-fn settings() -> Settings {
-    Settings {
-        manager: MANAGER.to_owned(),
-        owner_key: OWNER_KEY.to_owned(),
-        child_kinds: KINDS
-            .map(|(group, kind)| GroupKind::new(group, kind))
-            .into(),
-        ..Settings::default()
-    }
-}
-
 /// The objects as they are applied. Whose they are is for the set to say.
 pub(super) fn wanted(translation: &Translation) -> Vec<Value> {
     let inputs = serde_json::to_string(&translation.inputs()).unwrap_or_default();
