@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Run the broker: the control plane that agents ask and people tell.
     Broker(BrokerOptions),
 
-    Operator(OperatorNoun),
+    Operator(Box<OperatorNoun>),
     ShapesCloud(ShapesCloud),
 
     Login(Login),

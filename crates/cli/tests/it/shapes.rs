@@ -39,6 +39,37 @@ fn the_committed_definitions_of_shapes_are_those_of_the_code() {
 }
 
 #[test]
+fn the_committed_files_of_databases_are_those_of_the_code() {
+    assert_eq!(
+        said(&["operator", "crds", "database"]),
+        committed("crds/database.yaml"),
+        "run `evenkeel operator crds database > deploy/crds/database.yaml`"
+    );
+    assert_eq!(
+        said(&["operator", "rights", "--only", "database"]),
+        committed("operator/database-rights.yaml"),
+        "run `evenkeel operator rights --only database > deploy/operator/database-rights.yaml`"
+    );
+}
+
+#[test]
+fn a_database_is_rendered_without_a_cluster() {
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/operator/samples/database.yaml"
+    );
+    let printed = said(&["operator", "render", "-f", sample, "--namespace", "shop"]);
+    for line in [
+        "kind: StatefulSet",
+        "kind: PodDisruptionBudget",
+        "name: orders-ro",
+        "namespace: shop",
+    ] {
+        assert!(printed.contains(line), "{line} is missing in\n{printed}");
+    }
+}
+
+#[test]
 fn the_committed_rights_are_those_of_the_code() {
     let printed = said(&[
         "operator",

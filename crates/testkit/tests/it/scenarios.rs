@@ -55,7 +55,7 @@ async fn the_simulator_agrees_with_the_record_or_lists_a_gap() {
     let scenarios = &library.scenarios;
     let simulated = async |story: &_| Clients::for_scenario(story);
     let played = play_all(scenarios, &library.definitions, 2, simulated).await;
-    let wrong = disagreements(&library.recording().unwrap(), &played);
+    let wrong = disagreements(&library.recording().expect("a recording"), &played);
     let gaps = library.gaps().unwrap();
     let (listed, unlisted): (Vec<_>, Vec<_>) =
         wrong.into_iter().partition(|(id, _)| gaps.contains(id));
@@ -71,8 +71,10 @@ async fn the_simulator_agrees_with_the_record_or_lists_a_gap() {
 }
 
 async fn agrees_with_its_record(cluster: &RealCluster, workloads: bool) {
-    let library = Library::open().unwrap();
-    let clients = Clients::of_real(cluster).await.unwrap();
+    let library = Library::open().expect("the scenarios can be read");
+    let clients = Clients::of_real(cluster)
+        .await
+        .expect("clients of the cluster");
     let scenarios = library
         .scenarios
         .iter()
@@ -82,7 +84,7 @@ async fn agrees_with_its_record(cluster: &RealCluster, workloads: bool) {
         clients.clone()
     })
     .await;
-    let wrong = disagreements(&library.recording().unwrap(), &played);
+    let wrong = disagreements(&library.recording().expect("a recording"), &played);
     assert!(wrong.is_empty(), "{}", report(&wrong));
 }
 

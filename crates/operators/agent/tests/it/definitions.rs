@@ -186,15 +186,18 @@ fn defaults_and_limits_are_kagents() {
     assert_eq!(server(&[])["required"], json!(["description", "url"]));
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a literal is given")]
 fn agent(spec: Value) -> Value {
     json!({"apiVersion": "kagent.dev/v1alpha2", "kind": "Agent", "metadata": {"name": "a"}, "spec": spec})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a literal is given")]
 fn model(spec: Value) -> Value {
     let metadata = json!({"name": "m"});
     json!({"apiVersion": "kagent.dev/v1alpha2", "kind": "ModelConfig", "metadata": metadata, "spec": spec})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a literal is given")]
 fn server(spec: Value) -> Value {
     let metadata = json!({"name": "s"});
     json!({"apiVersion": "kagent.dev/v1alpha2", "kind": "RemoteMCPServer", "metadata": metadata, "spec": spec})
