@@ -27,7 +27,7 @@ pub mod scenario;
 
 pub use clock::VirtualClock;
 pub use cluster::{Cluster, Simulated, on_each_cluster, real_cluster_or_skip};
-pub use kubectl::kubectl;
+pub use kubectl::{kubectl, kubectl_with};
 pub use postgres::Postgres;
 pub use process::ProcessError;
 pub use real::RealCluster;

@@ -68,25 +68,54 @@ impl Up {
         self.told["clusters"][place]["url"].as_str().expect("a URL")
     }
 
-    /// The token in the kubeconfig of the cluster at `place`.
-    pub(crate) fn token(&self, place: usize) -> String {
+    /// The kubeconfig of the cluster at `place`.
+    pub(crate) fn kubeconfig(&self, place: usize) -> Value {
         let file = self.told["clusters"][place]["kubeconfig"].as_str();
         let text = std::fs::read_to_string(file.expect("a path")).expect("a kubeconfig");
-        let config: Value = serde_json::from_str(&text).expect("JSON");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    /// The token in the kubeconfig of the cluster at `place`.
+    pub(crate) fn token(&self, place: usize) -> String {
+        let config = self.kubeconfig(place);
         let token = config["users"][0]["user"]["token"].as_str();
         token.expect("a token").to_owned()
     }
 
     /// Asks the cluster at `place`.
     pub(crate) async fn ask(&self, place: usize, path: &str) -> (StatusCode, Value) {
-        let url = format!("{}{path}", self.url(place));
-        request_as(Method::GET, url, &self.token(place), "").await
+        self.send(place, Method::GET, path, "").await
     }
 
     /// Makes something in the cluster at `place`.
     pub(crate) async fn make(&self, place: usize, path: &str, body: &str) -> (StatusCode, Value) {
-        let url = format!("{}{path}", self.url(place));
-        request_as(Method::POST, url, &self.token(place), body).await
+        self.send(place, Method::POST, path, body).await
+    }
+
+    async fn send(
+        &self,
+        place: usize,
+        method: Method,
+        path: &str,
+        body: &str,
+    ) -> (StatusCode, Value) {
+        let file = serde_json::from_value(self.kubeconfig(place)).expect("a kubeconfig");
+        let options = kube::config::KubeConfigOptions::default();
+        let config = kube::Config::from_custom_kubeconfig(file, &options).await;
+        let client = kube::Client::try_from(config.expect("a context")).expect("a client");
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", "application/json")
+            .body(kube::client::Body::from(body.as_bytes().to_vec()))
+            .expect("a request");
+        let response = client.send(request).await.expect("an answer");
+        let status = response.status();
+        let body = response.into_body().collect().await.expect("a body");
+        (
+            status,
+            serde_json::from_slice(&body.to_bytes()).unwrap_or_default(),
+        )
     }
 
     /// Runs another command of the same person.

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use hyper::StatusCode;
 use serde_json::Value;
@@ -219,8 +220,8 @@ async fn of_a_kubeconfig_only_the_context_that_was_named_is_touched() {
     let home = a_home();
     let config = serde_json::json!({
         "clusters": [
-            { "name": "c1", "cluster": { "server": clusters.url(0) } },
-            { "name": "c2", "cluster": { "server": clusters.url(1) } },
+            { "name": "c1", "cluster": clusters.kubeconfig(0)["clusters"][0]["cluster"] },
+            { "name": "c2", "cluster": clusters.kubeconfig(1)["clusters"][0]["cluster"] },
         ],
         "users": [
             { "name": "u1", "user": { "token": clusters.token(0) } },
@@ -346,4 +347,32 @@ fn a_cluster_named_twice_is_refused() {
     let arguments = ["up", "--ephemeral", "--cluster", "a", "--cluster", "a"];
     let error = run_at(&a_home(), &arguments).failed(1);
     assert!(error.contains("named twice"), "{error}");
+}
+
+#[tokio::test]
+async fn kubectl_sees_what_the_operators_make_of_their_samples() {
+    let up = Up::start(&["--ephemeral"]);
+    let file = up.told["clusters"][0]["kubeconfig"].as_str().unwrap();
+    let get = async || {
+        let mut kubectl = evenkeel_testkit::kubectl_with(file.as_ref());
+        let kinds = ["get", "databases,agents,shapes,statefulsets", "-o", "name"];
+        let said = kubectl.args(kinds).output().await.unwrap();
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        (text, String::from_utf8_lossy(&said.stderr).into_owned())
+    };
+    let wanted = [
+        "database.evenkeel.io/orders",
+        "agent.kagent.dev/helper",
+        "shape.shapes.evenkeel.io/foo",
+        "statefulset.apps/orders",
+    ];
+    let mut said = get().await;
+    for _ in 0..100 {
+        if wanted.iter().all(|name| said.0.contains(name)) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        said = get().await;
+    }
+    panic!("kubectl said {said:?}");
 }

@@ -1,12 +1,16 @@
 //! One simulated cluster: kept in a file, served on a port, reached by a kubeconfig.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
 use evenkeel_ambient::{Random, SystemRandom};
-use evenkeel_kubesim::adapters::{Kubeconfig, Server};
+use evenkeel_kubesim::adapters::{Identity, Kubeconfig, Server};
 use evenkeel_kubesim::{Cluster, User, Workloads};
+use serde_json::{Value, json};
 
 use super::Place;
 use crate::data_dir::DataDir;
@@ -32,8 +36,17 @@ pub(super) async fn start(name: &str, data: &DataDir) -> anyhow::Result<Simulate
         .open(&file)
         .with_context(|| format!("cannot open {}", file.display()))?;
     let listener = port::listen(&data.of_cluster(name, "port")).await?;
-    let server = Server::start(listener, cluster.entrance())?;
-    write_kubeconfig(name, &server, token, &kubeconfig)?;
+    // kubectl shows its token only to a server that speaks TLS.
+    let identity = kept_identity(&data.of_cluster(name, "identity"))?;
+    let server = Server::start_tls(listener, cluster.entrance(), &identity)?;
+    let file = Kubeconfig {
+        name: name.to_owned(),
+        server: server.url(),
+        authority: Some(identity.authority),
+        token: Some(token),
+    };
+    file.write(&kubeconfig)
+        .with_context(|| format!("cannot write {}", kubeconfig.display()))?;
     let place = Place {
         name: name.to_owned(),
         url: server.url(),
@@ -53,19 +66,54 @@ impl Simulated {
 /// The token of the last time, so that kubeconfigs that people have copied stay good.
 fn token_in(kubeconfig: &Path) -> Option<String> {
     let text = std::fs::read_to_string(kubeconfig).ok()?;
-    let config: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let config: Value = serde_json::from_str(&text).ok()?;
     let token = config.pointer("/users/0/user/token")?.as_str()?;
     Some(token.to_owned())
 }
 
-fn write_kubeconfig(name: &str, server: &Server, token: String, path: &Path) -> anyhow::Result<()> {
-    let kubeconfig = Kubeconfig {
-        name: name.to_owned(),
-        server: server.url(),
-        authority: None,
-        token: Some(token),
-    };
-    kubeconfig
-        .write(path)
-        .with_context(|| format!("cannot write {}", path.display()))
+/// The identity of the last time, for the same reason; a new one where there is none.
+fn kept_identity(path: &Path) -> anyhow::Result<Identity> {
+    if let Some(kept) = std::fs::read_to_string(path)
+        .ok()
+        .as_deref()
+        .and_then(read_identity)
+    {
+        return Ok(kept);
+    }
+    let identity = Identity::generate(&["127.0.0.1", "localhost"])?;
+    private_file(path, &text_of(&identity))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(identity)
+}
+
+fn text_of(identity: &Identity) -> String {
+    json!({
+        "authority": identity.authority,
+        "authorityKey": identity.authority_key,
+        "certificate": identity.certificate,
+        "key": identity.key,
+    })
+    .to_string()
+}
+
+fn read_identity(text: &str) -> Option<Identity> {
+    let kept: Value = serde_json::from_str(text).ok()?;
+    let part = |name: &str| Some(kept.get(name)?.as_str()?.to_owned());
+    Some(Identity {
+        authority: part("authority")?,
+        authority_key: part("authorityKey")?,
+        certificate: part("certificate")?,
+        key: part("key")?,
+    })
+}
+
+fn private_file(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(text.as_bytes())
 }
