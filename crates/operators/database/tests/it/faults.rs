@@ -11,15 +11,13 @@ use evenkeel_testkit::faults::{
 };
 use evenkeel_testkit::{Cluster, note};
 use futures::future::BoxFuture;
-use k8s_openapi::api::apps::v1::StatefulSet;
-use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceAccount};
-use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::ResourceExt;
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::bed::Bed;
+use crate::world::children;
 
 const A_WHILE: Duration = Duration::from_secs(120);
 
@@ -106,45 +104,6 @@ impl Told {
             assert_eq!(self.bed.credential("password").await, Some(taken));
         }
     }
-
-    async fn children(&self) -> BTreeMap<String, Value> {
-        let mut all = BTreeMap::new();
-        macro_rules! gather {
-            ($($kind:ident),*) => {$(
-                for object in self.bed.api::<$kind>().list(&Default::default()).await.unwrap() {
-                    let name = format!("{} {}", stringify!($kind), object.name_any());
-                    all.insert(name, lasting(serde_json::to_value(&object).unwrap()));
-                }
-            )*};
-        }
-        gather!(
-            ServiceAccount,
-            ConfigMap,
-            Service,
-            StatefulSet,
-            PodDisruptionBudget
-        );
-        all
-    }
-}
-
-/// An object without what differs from run to run.
-fn lasting(mut object: Value) -> Value {
-    for of_server in ["clusterIP", "clusterIPs"] {
-        object["spec"]
-            .as_object_mut()
-            .map(|spec| spec.remove(of_server));
-    }
-    json!({"labels": own_labels(&object), "spec": object["spec"], "data": object["data"]})
-}
-
-/// The labels, but for the one with the parent's uid.
-fn own_labels(object: &Value) -> Value {
-    let mut labels = object["metadata"]["labels"].clone();
-    if let Some(labels) = labels.as_object_mut() {
-        labels.remove("evenkeel.io/database-uid");
-    }
-    labels
 }
 
 impl Subject for Told {
@@ -201,7 +160,7 @@ impl Subject for Told {
             secret.data.unwrap_or_default().into_keys().collect()
         };
         End {
-            children: self.children().await,
+            children: children(&self.bed).await,
             claims: claims
                 .map(|claim| (claim.name_any(), json!(claim.spec.unwrap().resources)))
                 .collect(),

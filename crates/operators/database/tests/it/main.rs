@@ -11,4 +11,6 @@ mod life;
 mod sample;
 mod script;
 mod storage;
+mod transitions;
 mod verdict;
+mod world;
