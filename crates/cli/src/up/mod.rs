@@ -1,7 +1,7 @@
 //! `evenkeel up`: all that there is, on this machine.
 //!
 //! ```text
-//! home ─▶ broker ─▶ clusters ─▶ agents ─▶ shapes ─▶ sample ─▶ context ─▶ progress until converged ─▶ screen
+//! home ─▶ broker ─▶ clusters ─▶ agents ─▶ operators ─▶ sample ─▶ context ─▶ progress until converged ─▶ screen
 //! ```
 //!
 //! Everything that runs is a [`part`]: it is started with what it needs of those before it, says
@@ -13,6 +13,7 @@ mod broker;
 mod cluster;
 mod context;
 mod home;
+mod operators;
 pub(crate) mod options;
 mod part;
 mod port;
@@ -20,7 +21,6 @@ mod progress;
 mod sample;
 mod samples;
 mod screen;
-mod shapes;
 
 use tokio::time::Instant;
 
@@ -75,8 +75,8 @@ async fn start(
     let places = clusters.places();
     parts.add(clusters);
     parts.add(agents::start(&session, data, &places).await?);
-    if let Some(shapes) = shapes::start(&places, data).await? {
-        parts.add(shapes);
+    if let Some(operators) = operators::start(&places, data).await? {
+        parts.add(operators);
     }
     let sample = sample::deliver(options, &session, data).await?;
     parts.add(context::enter(options, &session, data));

@@ -19,25 +19,25 @@ use crate::data_dir::DataDir;
 use crate::operator::{ALL, Run, operate};
 use crate::shapes_cloud::new_cloud;
 
-/// A cloud that makes shapes and an operator that asks it to.
-pub(super) struct Shapes {
+/// All operators, and a cloud that makes shapes for one of them.
+pub(super) struct Operators {
     url: String,
     stop: CancellationToken,
     cloud: JoinHandle<std::io::Result<()>>,
     operator: JoinHandle<anyhow::Result<Ended>>,
 }
 
-/// Starts both beside the first cluster of ours, with sample Shapes if it has none. A cluster of
+/// Starts them beside the first cluster of ours, with samples of what it has none of. A cluster of
 /// the user's own is not given definitions that nobody asked for.
-pub(super) async fn start(places: &[Place], data: &DataDir) -> anyhow::Result<Option<Shapes>> {
+pub(super) async fn start(places: &[Place], data: &DataDir) -> anyhow::Result<Option<Operators>> {
     match places.iter().find(|place| place.context.is_none()) {
         Some(place) => start_beside(place, data).await.map(Some),
         None => Ok(None),
     }
-    .context("cannot start the shapes cloud")
+    .context("cannot start the operators and the shapes cloud")
 }
 
-async fn start_beside(place: &Place, data: &DataDir) -> anyhow::Result<Shapes> {
+async fn start_beside(place: &Place, data: &DataDir) -> anyhow::Result<Operators> {
     let listener = port::listen(&data.of_cluster(&place.name, "shapes-port")).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let client = client(place).await?;
@@ -46,7 +46,7 @@ async fn start_beside(place: &Place, data: &DataDir) -> anyhow::Result<Shapes> {
     let stop = CancellationToken::new();
     let run = Run::beside(&url);
     let (of_operator, stopped) = (client, stop.clone());
-    Ok(Shapes {
+    Ok(Operators {
         url,
         cloud: tokio::spawn(serve(listener, new_cloud(), stop.clone())),
         operator: tokio::spawn(async move { operate(of_operator, &run, None, stopped).await }),
@@ -55,7 +55,7 @@ async fn start_beside(place: &Place, data: &DataDir) -> anyhow::Result<Shapes> {
 }
 
 #[async_trait]
-impl Part for Shapes {
+impl Part for Operators {
     fn name(&self) -> &'static str {
         "shapesCloud"
     }
