@@ -11,15 +11,17 @@ cd "$work"
 
 say() { echo "--- $*"; }
 # Ages, addresses, generated names, times, revisions and widths of columns are no part of the story.
+# Ages come last: a part of a uid or of a generated name may look like one.
 plain() {
     sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/TIME/g' \
-        -e 's/\b([0-9]+(s|m|h|d))+\b/AGE/g' \
+        -e 's/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/UID/g' \
         -e 's/\b10\.[0-9]+\.[0-9]+\.[0-9]+\b/ADDRESS/g' \
         -e 's/\b(web|once|every)-[0-9a-z]{8,10}-[0-9a-z]{5}\b/\1-POD/g' \
         -e 's/\b(web|once)-[0-9a-z]{8,10}\b/\1-HASH/g' -e 's/\bonce-[0-9a-z]{5}\b/once-POD/g' \
-        -e 's/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/UID/g' -e 's/(resourceVersion[^0-9]{1,6})[0-9]+/\1X/g' \
+        -e 's/(resourceVersion[^0-9]{1,6})[0-9]+/\1X/g' \
         -e 's/pod-template-hash=[0-9a-z]+/pod-template-hash=HASH/' -e 's/(CreationTimestamp:).*/\1 TIME/' \
         -e 's/:3[0-9]{4}\//:PORT\//g' \
+        -e 's/\b([0-9]+(s|m|h|d))+\b/AGE/g' \
         -e 's/[[:space:]]+/ /g' -e 's/ +$//'
 }
 k() { $KUBECTL --namespace session "$@" 2>&1 | plain; }
