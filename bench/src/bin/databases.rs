@@ -4,13 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
 use evenkeel_ambient::{SystemClock, SystemRandom};
-use evenkeel_bench::{Table, grouped, resident_bytes};
+use evenkeel_bench::{Table, count_argument, grouped, resident_bytes};
 use evenkeel_controller::{Ended, Manager};
 use evenkeel_database_operator::passwords::OverTheNetwork;
 use evenkeel_database_operator::{Database, controller};
-use evenkeel_kubesim::faults::{RequestLog, View};
+use evenkeel_kubesim::faults::View;
 use evenkeel_kubesim::{Cluster, Workloads};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::PostParams;
@@ -26,50 +25,24 @@ const REST: Duration = Duration::from_secs(60);
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let count = databases()?;
+    let count = count_argument("--databases", 1_000)?;
     let cluster = Cluster::builder().workloads(Workloads::instant()).build();
     let people = Client::new(cluster.view("people"), "default");
     let definitions: Api<CustomResourceDefinition> = Api::all(people.clone());
+    let definition = Database::crd();
     definitions
-        .create(&PostParams::default(), &Database::crd())
+        .create(&PostParams::default(), &definition)
         .await?;
-    let before = resident_bytes().unwrap_or_default();
 
-    let title = format!("{count} Databases, one operator, one simulated cluster, one process");
-    let mut table = Table::new(
-        &title,
-        ["what", "seconds", "requests for each", "KiB for each"],
-    );
-    let mut row = |what: &str, took: Duration, log: &RequestLog| {
-        let requests = log.requests() as f64 / count as f64;
-        let memory = resident_bytes().unwrap_or_default().saturating_sub(before);
-        table.row([
-            what.into(),
-            format!("{:.2}", took.as_secs_f64()),
-            format!("{requests:.1}"),
-            grouped((memory >> 10) / count as u64),
-        ]);
-    };
-
+    let mut sheet = Sheet::new(count);
     let view = cluster.view("operator");
     let (process, stop) = operate(&view);
-    let began = Instant::now();
-    let all: Api<Database> = Api::default_namespaced(people);
-    for number in 0..count {
-        all.create(&PostParams::default(), &database(number))
-            .await?;
-    }
-    ready(&all, count).await?;
-    row(
-        "declared until all are ready",
-        began.elapsed(),
-        &view.reset_log(),
-    );
-
+    let took = declared(&Api::default_namespaced(people), count).await?;
+    sheet.row("declared until all are ready", took, &view);
     sleep(Duration::from_secs(5)).await;
     view.reset_log();
     sleep(REST).await;
-    row("a minute at rest", REST, &view.reset_log());
+    sheet.row("a minute at rest", REST, &view);
     stop.cancel();
     let _ended = process.await?;
 
@@ -77,24 +50,58 @@ async fn main() -> anyhow::Result<()> {
     let began = Instant::now();
     let (process, stop) = operate(&view);
     quiet(&view).await;
-    row(
+    sheet.row(
         "another process looks at all of them",
         began.elapsed(),
-        &view.reset_log(),
+        &view,
     );
     stop.cancel();
     let _ended = process.await?;
-    table.print();
+    sheet.table.print();
     Ok(())
 }
 
-fn databases() -> anyhow::Result<usize> {
-    let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => Ok(1_000),
-        (Some("--databases"), Some(count)) => count.parse().context("--databases takes a number"),
-        _ => bail!("usage: databases [--databases N]"),
+/// What is measured, for each Database.
+struct Sheet {
+    count: usize,
+    before: u64,
+    table: Table,
+}
+
+impl Sheet {
+    fn new(count: usize) -> Self {
+        let title = format!("{count} Databases, one operator, one simulated cluster, one process");
+        let columns = ["what", "seconds", "requests for each", "KiB for each"];
+        Self {
+            count,
+            before: resident_bytes().unwrap_or_default(),
+            table: Table::new(&title, columns),
+        }
     }
+
+    /// What was asked through `view` since the last row.
+    fn row(&mut self, what: &str, took: Duration, view: &View) {
+        let requests = view.reset_log().requests() as f64 / self.count as f64;
+        let memory = resident_bytes().unwrap_or_default();
+        let memory = memory.saturating_sub(self.before);
+        self.table.row([
+            what.into(),
+            format!("{:.2}", took.as_secs_f64()),
+            format!("{requests:.1}"),
+            grouped((memory >> 10) / self.count as u64),
+        ]);
+    }
+}
+
+/// Declares all of them and waits until they are ready; how long that took.
+async fn declared(all: &Api<Database>, count: usize) -> anyhow::Result<Duration> {
+    let began = Instant::now();
+    for number in 0..count {
+        all.create(&PostParams::default(), &database(number))
+            .await?;
+    }
+    ready(all, count).await?;
+    Ok(began.elapsed())
 }
 
 fn database(number: usize) -> Database {

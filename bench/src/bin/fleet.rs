@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use evenkeel_bench::{Table, grouped, resident_bytes};
+use evenkeel_bench::{Table, count_argument, grouped, resident_bytes};
 use evenkeel_model::SequenceId;
 use evenkeel_testfleet::{Fleet, Site, Stack, maps};
 use evenkeel_testkit::Cluster;
@@ -19,7 +18,7 @@ const OBJECTS: usize = 11;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let clusters = clusters()?;
+    let clusters = count_argument("--clusters", 100)?;
     let title = format!("{clusters} clusters, {OBJECTS} objects each, one broker, one process");
     let mut table = Table::new(&title, ["what", "seconds", "clusters/s", "MiB in all"]);
     let mut row = |what: &str, took: Duration| {
@@ -59,15 +58,6 @@ async fn main() -> anyhow::Result<()> {
     row("the stack removed everywhere", begun.elapsed());
     table.print();
     Ok(())
-}
-
-fn clusters() -> anyhow::Result<usize> {
-    let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => Ok(100),
-        (Some("--clusters"), Some(count)) => count.parse().context("--clusters takes a number"),
-        _ => bail!("usage: fleet [--clusters N]"),
-    }
 }
 
 async fn founded() -> (Fleet, Stack) {

@@ -18,6 +18,7 @@ mod exit;
 mod noun;
 mod operator;
 mod output;
+mod private_file;
 mod program;
 mod remote;
 mod shapes_cloud;

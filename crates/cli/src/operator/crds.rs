@@ -3,11 +3,10 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use kube::Client;
 use prometheus_client::registry::Registry;
 
 use super::list::named;
-use super::running::Run;
+use super::running::{Run, nobody};
 use crate::exit::Exit;
 use crate::output::yaml;
 
@@ -48,11 +47,7 @@ pub(crate) struct Rights {
 
 impl Rights {
     pub(super) fn run(self) -> anyhow::Result<Exit> {
-        let nowhere = tower::service_fn(|_: http::Request<kube::client::Body>| async {
-            Err::<http::Response<kube::client::Body>, _>(io::Error::other("nobody is asked"))
-        });
-        let client = Client::new(nowhere, "default");
-        let manager = self.run.manager(client, &mut Registry::default())?;
+        let manager = self.run.manager(nobody(), &mut Registry::default())?;
         let role = serde_json::to_value(manager.rights().role("evenkeel-operator"))?;
         write!(io::stdout(), "---\n{}", yaml(&role))?;
         Ok(Exit::Done)

@@ -7,8 +7,8 @@ use clap::Args;
 use evenkeel_agent_operator::operator::install::Installation;
 use evenkeel_ambient::{SystemClock, SystemRandom};
 use evenkeel_controller::Manager;
-use kube::Client;
 
+use super::running::nobody;
 use crate::exit::Exit;
 use crate::output::yaml;
 
@@ -49,10 +49,6 @@ impl Manifests {
 
 /// A manager that is asked for rights and never run.
 fn idle_manager() -> Manager {
-    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
-        Err::<http::Response<kube::client::Body>, _>(io::Error::other("nobody is asked"))
-    });
-    let client = Client::new(nowhere, "default");
     let (clock, dice) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-    Manager::new(client, clock, dice, &mut Default::default())
+    Manager::new(nobody(), clock, dice, &mut Default::default())
 }

@@ -135,6 +135,14 @@ impl Run {
     }
 }
 
+/// A client for a manager that is asked for its rights and never run.
+pub(super) fn nobody() -> Client {
+    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
+        Err::<http::Response<kube::client::Body>, _>(io::Error::other("nobody is asked"))
+    });
+    Client::new(nowhere, "default")
+}
+
 /// Runs all operators in the cluster of `client` until `stop`.
 pub(crate) async fn operate(
     client: Client,

@@ -1,8 +1,6 @@
 //! One agent for each cluster, in this process.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +11,6 @@ use evenkeel_ambient::{SystemClock, SystemRandom};
 use evenkeel_api::{Agent, AgentUpdate, NewAgent};
 use evenkeel_client::Client;
 use evenkeel_model::{AgentStatus, GeneratorId, Label, Name};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::cluster::Place;
 use super::part::Part;
 use crate::data_dir::DataDir;
+use crate::private_file::write_private;
 use crate::remote::Session;
 
 /// Every agent of this machine has it, so that a stack can be meant for all of them.
@@ -76,7 +74,7 @@ async fn run(
     let parts = Parts {
         settings: settings(place),
         broker: Client::new(session.broker(), &key)?,
-        cluster: cluster(place).await?,
+        cluster: place.client().await?,
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
         vitals: None,
@@ -115,7 +113,7 @@ async fn key(
         Err(error) if error.status() == Some(404) => create(session, name, generator).await?,
         Err(error) => return Err(error.into()),
     };
-    write_private(file, &key)?;
+    write_private(file, &key).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(key)
 }
 
@@ -135,34 +133,6 @@ async fn create(session: &Session, name: &Name, generator: GeneratorId) -> anyho
     };
     session.client.agent_update(agent.id, &active).await?;
     Ok(made.initial_pak)
-}
-
-fn write_private(file: &Path, text: &str) -> anyhow::Result<()> {
-    let _ = fs::remove_file(file);
-    let opened = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(file);
-    opened
-        .and_then(|mut opened| opened.write_all(text.as_bytes()))
-        .with_context(|| format!("cannot write {}", file.display()))
-}
-
-/// A client of the cluster that repeats nothing by itself: the agent knows better what may be
-/// sent twice. Of the kubeconfig nothing but the named context is used.
-async fn cluster(place: &Place) -> anyhow::Result<kube::Client> {
-    let shown = place.kubeconfig.display();
-    let file = Kubeconfig::read_from(&place.kubeconfig)
-        .with_context(|| format!("cannot read the kubeconfig {shown}"))?;
-    let options = KubeConfigOptions {
-        context: place.context.clone(),
-        ..KubeConfigOptions::default()
-    };
-    let config = kube::Config::from_custom_kubeconfig(file, &options).await;
-    let mut config = config.with_context(|| format!("cannot use the kubeconfig {shown}"))?;
-    config.default_retry = false;
-    Ok(kube::Client::try_from(config)?)
 }
 
 #[async_trait]

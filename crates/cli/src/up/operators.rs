@@ -6,8 +6,7 @@ use evenkeel_controller::Ended;
 use evenkeel_shapes_cloud::serve;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Patch, PatchParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Api, Client, Config};
+use kube::{Api, Client};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -40,7 +39,7 @@ pub(super) async fn start(places: &[Place], data: &DataDir) -> anyhow::Result<Op
 async fn start_beside(place: &Place, data: &DataDir) -> anyhow::Result<Operators> {
     let listener = port::listen(&data.of_cluster(&place.name, "shapes-port")).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let client = client(place).await?;
+    let client = place.client().await?;
     define(&client).await?;
     samples::declare(&client).await?;
     let stop = CancellationToken::new();
@@ -79,12 +78,6 @@ impl Part for Operators {
         self.stop.cancel();
         let _ = tokio::join!(self.operator, self.cloud);
     }
-}
-
-async fn client(cluster: &Place) -> anyhow::Result<Client> {
-    let file = Kubeconfig::read_from(&cluster.kubeconfig)?;
-    let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
-    Ok(evenkeel_controller::connect(config)?)
 }
 
 async fn define(client: &Client) -> anyhow::Result<()> {

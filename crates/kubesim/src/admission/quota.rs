@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::usage::{self, Usage};
 use super::{Act, Operation};
 use crate::meta;
+use crate::quantity::Quantity;
 use crate::status::ApiError;
 use crate::store::ResourceId;
 
@@ -42,65 +43,70 @@ pub(super) fn check(act: &Act<'_>, object: &Value) -> Result<(), ApiError> {
 
 fn check_one(act: &Act<'_>, quota: &Value, object: &Value) -> Result<(), ApiError> {
     let hard = usage::hard(quota);
-    let id = &act.resource.stored;
-    let forbid = |why: &str| {
-        Err(ApiError::forbidden(
+    let complaint = missing(act, quota, &hard, object);
+    match complaint.or_else(|| exceeding(act, quota, &hard, object)) {
+        None => Ok(()),
+        Some(why) => Err(ApiError::forbidden(
             &act.resource.id,
             meta::name(object),
-            why,
-        ))
-    };
-    let name = meta::name(quota);
-    if act.is_about("", "pods") && act.operation == Operation::Create {
-        let missing = unstated(&hard, object);
-        if !missing.is_empty() {
-            return forbid(&format!("failed quota: {name}: must specify {missing}"));
-        }
+            &why,
+        )),
     }
+}
+
+/// What a new pod would have to state, if it does not.
+fn missing(act: &Act<'_>, quota: &Value, hard: &Usage, object: &Value) -> Option<String> {
+    if !act.is_about("", "pods") || act.operation != Operation::Create {
+        return None;
+    }
+    let missing = unstated(hard, object);
+    let name = meta::name(quota);
+    (!missing.is_empty()).then(|| format!("failed quota: {name}: must specify {missing}"))
+}
+
+/// What there would be too much of, if there would.
+fn exceeding(act: &Act<'_>, quota: &Value, hard: &Usage, object: &Value) -> Option<String> {
+    let id = &act.resource.stored;
     let charged = usage::charge(id, object);
     let before = act
         .old
         .map(|old| usage::charge(id, old))
         .unwrap_or_default();
-    let grows = |name: &&String| {
+    let grows = |name: &String| {
         before
-            .get(*name)
-            .is_none_or(|before| charged.get(*name).is_some_and(|now| now > before))
+            .get(name)
+            .is_none_or(|before| charged.get(name).is_some_and(|now| now > before))
     };
-    if !charged
-        .keys()
-        .filter(|name| hard.contains_key(*name))
-        .any(|name| grows(&name))
-    {
-        return Ok(());
+    // Looking up what is used takes a walk over the namespace.
+    let limited = |name: &&String| hard.contains_key(*name);
+    if !charged.keys().filter(limited).any(grows) {
+        return None;
     }
-    let key = meta::key(object);
-    let used = usage::used(act.cluster, quota, Some((id, &key)));
+    let used = usage::used(act.cluster, quota, Some((id, &meta::key(object))));
+    let too_much = |name: &String, amount: &Quantity| {
+        let limits = hard.get(name).zip(used.get(name));
+        limits.is_some_and(|(hard, used)| used.plus(*amount) > *hard)
+    };
     let exceeded: Vec<&String> = charged
         .iter()
-        .filter(|(name, amount)| !amount.is_zero() && grows(name))
-        .filter(|(name, amount)| {
-            hard.get(*name)
-                .zip(used.get(*name))
-                .is_some_and(|(hard, used)| used.plus(**amount) > *hard)
-        })
+        .filter(|(name, amount)| !amount.is_zero() && grows(name) && too_much(name, amount))
         .map(|(name, _)| name)
         .collect();
-    if exceeded.is_empty() {
-        return Ok(());
-    }
     let list = |usage: &Usage| {
         let parts = exceeded
             .iter()
             .filter_map(|name| Some(format!("{name}={}", usage.get(*name)?)));
         parts.collect::<Vec<_>>().join(",")
     };
-    forbid(&format!(
-        "exceeded quota: {name}, requested: {}, used: {}, limited: {}",
-        list(&charged),
-        list(&used),
-        list(&hard)
-    ))
+    (!exceeded.is_empty()).then(|| {
+        format!(
+            "exceeded quota: {}, requested: {}, used: {}, limited: {}",
+            meta::name(quota),
+            list(&charged),
+            list(&used),
+            list(hard)
+        )
+    })
 }
 
 /// The amounts that containers of a pod do not state, in words.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::ProtobufError;
 use super::reader::{Reader, Wire};
 use crate::schema::{self, Encoding, Meaning, Numbers, Scalar, Schema, Shape, Struct};
+use crate::structural::is_empty;
 
 /// An object of a built-in type. Numbers that the type does not know are skipped, as all readers
 /// of such messages do.
@@ -182,17 +183,6 @@ fn raw_json(bytes: &[u8]) -> Result<Value, ProtobufError> {
 fn drop_zeros(known: &Struct, object: &mut Map<String, Value>) {
     object.retain(|name, value| {
         let omitted = known.encodings.get(name.as_str()) == Some(&Encoding::OmitEmpty);
-        !(omitted && is_zero(value))
+        !(omitted && is_empty(value))
     });
-}
-
-fn is_zero(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(flag) => !flag,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.is_empty(),
-    }
 }

@@ -73,7 +73,8 @@ fn is_left_out(encoding: Encoding, value: &Value) -> bool {
     }
 }
 
-fn is_empty(value: &Value) -> bool {
+/// Whether Go would leave the value out of JSON under `omitempty`.
+pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(flag) => !flag,

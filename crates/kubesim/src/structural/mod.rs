@@ -19,6 +19,7 @@ mod prune;
 mod validate;
 
 pub use canonical::canonicalise;
+pub(crate) use canonical::is_empty;
 pub use decode::type_mismatch;
 pub use default::default;
 pub use nulls::drop_nulls;

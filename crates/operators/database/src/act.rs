@@ -22,6 +22,20 @@ where
     Api::namespaced(cx.client().clone(), database.namespace_or_default())
 }
 
+fn posting(cx: &Context) -> PostParams {
+    PostParams {
+        field_manager: Some(cx.manager().to_owned()),
+        ..PostParams::default()
+    }
+}
+
+fn patching(cx: &Context) -> PatchParams {
+    PatchParams {
+        field_manager: Some(cx.manager().to_owned()),
+        ..PatchParams::default()
+    }
+}
+
 /// Whether the primary has a volume. Credentials are made or thrown away on the answer, so the
 /// server is asked: what is followed may be a moment old.
 pub(crate) async fn has_data(database: &Database, cx: &Context) -> Result<bool, Error> {
@@ -39,11 +53,9 @@ pub(crate) async fn create_secret(
     secret: &Secret,
     cx: &Context,
 ) -> Result<Secret, Error> {
-    let how = PostParams {
-        field_manager: Some(cx.manager().to_owned()),
-        ..PostParams::default()
-    };
-    let created = api::<Secret>(database, cx).create(&how, secret).await;
+    let created = api::<Secret>(database, cx)
+        .create(&posting(cx), secret)
+        .await;
     created.map_err(Error::kube(format!("create Secret {}", secret.name_any())))
 }
 
@@ -53,13 +65,9 @@ pub(crate) async fn replace_secret(
     secret: &Secret,
     cx: &Context,
 ) -> Result<Secret, Error> {
-    let how = PostParams {
-        field_manager: Some(cx.manager().to_owned()),
-        ..PostParams::default()
-    };
     let name = secret.name_any();
     let replaced = api::<Secret>(database, cx)
-        .replace(&name, &how, secret)
+        .replace(&name, &posting(cx), secret)
         .await;
     replaced.map_err(Error::kube(format!("write Secret {name}")))
 }
@@ -68,12 +76,8 @@ pub(crate) async fn replace_secret(
 pub(crate) async fn grow(database: &Database, claim: &str, cx: &Context) -> Result<(), Error> {
     let size = &database.spec.storage.size;
     let patch = Patch::Merge(json!({"spec": {"resources": {"requests": {"storage": size}}}}));
-    let how = PatchParams {
-        field_manager: Some(cx.manager().to_owned()),
-        ..PatchParams::default()
-    };
     let grown = api::<PersistentVolumeClaim>(database, cx)
-        .patch(claim, &how, &patch)
+        .patch(claim, &patching(cx), &patch)
         .await;
     grown
         .map(drop)
@@ -89,12 +93,11 @@ pub(crate) async fn label(
 ) -> Result<(), Error> {
     let labels = json!({ROLE: role.as_str()});
     let patch = Patch::Merge(json!({"metadata": {"uid": pod.uid(), "labels": labels}}));
-    let how = PatchParams {
-        field_manager: Some(cx.manager().to_owned()),
-        ..PatchParams::default()
-    };
     let name = pod.name_any();
-    match api::<Pod>(database, cx).patch(&name, &how, &patch).await {
+    match api::<Pod>(database, cx)
+        .patch(&name, &patching(cx), &patch)
+        .await
+    {
         Ok(_) => Ok(()),
         // It went, or another one took its name: the next look will tell.
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),

@@ -207,11 +207,10 @@ impl RealCluster {
         SHARED.get_or_try_init(start).await.cloned()
     }
 
-    /// The same with a scheduler, all controllers and two nodes, so that workloads come to life.
+    /// The same as [`RealCluster::with_workloads`] makes it, so that workloads come to life.
     pub async fn shared_alive() -> Result<Arc<Self>, RealClusterError> {
         static SHARED: OnceCell<Arc<RealCluster>> = OnceCell::const_new();
-        let alive = Self::builder().controllers(&["*"]).scheduler().nodes(2);
-        let start = async || alive.start().await.map(Arc::new);
+        let start = async || Self::with_workloads().start().await.map(Arc::new);
         SHARED.get_or_try_init(start).await.cloned()
     }
 

@@ -9,10 +9,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use async_trait::async_trait;
+use kube::Client;
 use serde_json::{Value, json};
 
 use super::options::{ControlPlane, UpOptions};
 use super::part::Part;
+use crate::agent::connect::connect;
+use crate::agent::settings::KubernetesSection;
 use crate::data_dir::DataDir;
 
 /// How a cluster is reached.
@@ -23,6 +26,17 @@ pub(super) struct Place {
     pub(super) kubeconfig: PathBuf,
     /// The context of the kubeconfig, if it is not ours alone.
     pub(super) context: Option<String>,
+}
+
+impl Place {
+    /// A client of the cluster. Of the kubeconfig nothing but the named context is used.
+    pub(super) async fn client(&self) -> anyhow::Result<Client> {
+        let section = KubernetesSection {
+            kubeconfig: Some(self.kubeconfig.clone()),
+            context: self.context.clone(),
+        };
+        Ok(connect(&section).await?.client)
+    }
 }
 
 /// A cluster that answers.

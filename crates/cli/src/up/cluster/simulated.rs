@@ -1,8 +1,5 @@
 //! One simulated cluster: kept in a file, served on a port, reached by a kubeconfig.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Place;
 use crate::data_dir::DataDir;
+use crate::private_file::write_private;
 use crate::up::port;
 
 /// Long enough to see pods come up, short enough to wait for.
@@ -81,7 +79,7 @@ fn kept_identity(path: &Path) -> anyhow::Result<Identity> {
         return Ok(kept);
     }
     let identity = Identity::generate(&["127.0.0.1", "localhost"])?;
-    private_file(path, &text_of(&identity))
+    write_private(path, &text_of(&identity))
         .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(identity)
 }
@@ -105,15 +103,4 @@ fn read_identity(text: &str) -> Option<Identity> {
         certificate: part("certificate")?,
         key: part("key")?,
     })
-}
-
-fn private_file(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(text.as_bytes())
 }
