@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use evenkeel_ambient::SharedRandom;
 use evenkeel_reconcile::{Deletion, RetryPolicy};
 use futures::Stream;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ManagedFieldsEntry, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use kube::Client;
 use kube::api::{
     DeleteParams, GetParams, ListParams, Patch, PatchParams, Preconditions, PropagationPolicy,
@@ -22,14 +22,8 @@ use serde_json::{Value, json};
 use crate::ask::Made;
 use crate::error::Error;
 use crate::key::ObjectKey;
+use crate::metadata::{Managed, Seen};
 use crate::resource::Resource;
-
-/// An object as far as its metadata tell.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Seen {
-    #[serde(default)]
-    pub(crate) metadata: ObjectMeta,
-}
 
 /// One page of a list.
 #[derive(Debug, Deserialize)]
@@ -132,7 +126,7 @@ impl Calls {
         &self,
         resource: &Resource,
         key: &ObjectKey,
-        entries: &[ManagedFieldsEntry],
+        entries: &[Managed],
         revision: &str,
     ) -> Result<Seen, Error> {
         let patch = json!([

@@ -4,9 +4,10 @@
 //! [`fingerprint`] changes when, and only when, somebody changed or removed one of them.
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use crate::metadata::{Fields, Managed};
 
 /// The first eight bytes of a text's SHA-256.
 pub(crate) fn hash(text: &str) -> u64 {
@@ -18,10 +19,7 @@ pub(crate) fn hash(text: &str) -> u64 {
 }
 
 /// The entry of what `manager` applied.
-pub(crate) fn own_entry<'m>(
-    entries: &'m [ManagedFieldsEntry],
-    manager: &str,
-) -> Option<&'m ManagedFieldsEntry> {
+pub(crate) fn own_entry<'m>(entries: &'m [Managed], manager: &str) -> Option<&'m Managed> {
     entries.iter().find(|entry| {
         entry.manager.as_deref() == Some(manager)
             && entry.operation.as_deref() == Some("Apply")
@@ -30,9 +28,9 @@ pub(crate) fn own_entry<'m>(
 }
 
 /// The fingerprint of what `manager` owns by applying it; 0 when it owns nothing.
-pub(crate) fn fingerprint(entries: &[ManagedFieldsEntry], manager: &str) -> u64 {
-    let fields = own_entry(entries, manager).and_then(|entry| entry.fields_v1.as_ref());
-    fields.map_or(0, |fields| hash(&fields.0.to_string()))
+pub(crate) fn fingerprint(entries: &[Managed], manager: &str) -> u64 {
+    let fields = own_entry(entries, manager).and_then(|entry| entry.fields.as_ref());
+    fields.map_or(0, |fields| hash(fields.text()))
 }
 
 /// A field of ours that somebody took.
@@ -47,25 +45,26 @@ pub struct LostField {
 }
 
 /// The fields of `object` that `manager` applied once and does not own any more.
-pub(crate) fn lost(
-    object: &Value,
-    entries: &[ManagedFieldsEntry],
-    manager: &str,
-) -> Vec<LostField> {
+pub(crate) fn lost(object: &Value, entries: &[Managed], manager: &str) -> Vec<LostField> {
     let own = own_entry(entries, manager);
     let others = entries
         .iter()
         .filter(|entry| own.is_none_or(|own| !std::ptr::eq(*entry, own)));
-    let others = others.filter_map(|entry| Some((entry, &entry.fields_v1.as_ref()?.0)));
-    let mut walk = Walk::default();
+    let others = others.filter_map(|entry| Some((entry, entry.fields.as_ref()?.tree())));
+    let others: Vec<_> = others.collect();
+    let others: Vec<_> = others
+        .iter()
+        .map(|(entry, fields)| (*entry, fields))
+        .collect();
     let own = own
-        .and_then(|entry| entry.fields_v1.as_ref())
-        .map(|fields| &fields.0);
-    walk.value(object, own, &others.collect::<Vec<_>>());
+        .and_then(|entry| entry.fields.as_ref())
+        .map(Fields::tree);
+    let mut walk = Walk::default();
+    walk.value(object, own.as_ref(), &others);
     walk.lost
 }
 
-type Other<'m> = (&'m ManagedFieldsEntry, &'m Value);
+type Other<'m> = (&'m Managed, &'m Value);
 
 /// A walk over an object beside the fields that people own of it.
 #[derive(Default)]
@@ -175,18 +174,18 @@ fn has_keys(item: &Value, keys: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, Time};
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use serde_json::json;
 
     use super::*;
 
-    fn entry(manager: &str, operation: &str, second: i64, fields: Value) -> ManagedFieldsEntry {
-        ManagedFieldsEntry {
+    fn entry(manager: &str, operation: &str, second: i64, fields: Value) -> Managed {
+        Managed {
             manager: Some(manager.into()),
             operation: Some(operation.into()),
             time: Some(Time(Timestamp::from_second(second).unwrap())),
-            fields_v1: Some(FieldsV1(fields)),
-            ..ManagedFieldsEntry::default()
+            fields: Some(Fields::from(fields)),
+            ..Managed::default()
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Display};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
 use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
+use crate::metadata::Metadata;
 use crate::resource::Resource;
 use crate::set::Set;
 
@@ -94,7 +94,7 @@ impl Set {
                 continue;
             };
             for object in self.whole(&resource, &selector).await? {
-                let metadata: ObjectMeta =
+                let metadata: Metadata =
                     serde_json::from_value(object["metadata"].clone()).unwrap_or_default();
                 let name = metadata.name.as_deref().unwrap_or_default();
                 let key = resource.key(metadata.namespace.as_deref(), name);

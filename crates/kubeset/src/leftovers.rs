@@ -4,13 +4,13 @@
 //! from there has every field twice: ours, and theirs. A field that leaves our manifest would then
 //! stay, because they still own it. So their entries become part of ours.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use serde_json::Value;
 
 use crate::fields::own_entry;
+use crate::metadata::{Fields, Managed};
 
 /// Whether an entry is of a client-side tool that declares whole objects.
-pub(crate) fn is_leftover(entry: &ManagedFieldsEntry) -> bool {
+pub(crate) fn is_leftover(entry: &Managed) -> bool {
     const TOOLS: [&str; 2] = ["kubectl-client-side-apply", "before-first-apply"];
     let manager = entry.manager.as_deref();
     entry.operation.as_deref() == Some("Update")
@@ -19,10 +19,7 @@ pub(crate) fn is_leftover(entry: &ManagedFieldsEntry) -> bool {
 }
 
 /// The entries with all leftovers made part of what `manager` applied; `None` if there are none.
-pub(crate) fn inherited(
-    entries: Vec<ManagedFieldsEntry>,
-    manager: &str,
-) -> Option<Vec<ManagedFieldsEntry>> {
+pub(crate) fn inherited(entries: Vec<Managed>, manager: &str) -> Option<Vec<Managed>> {
     let (left, mut others): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_leftover);
     let mut heir = left.first()?.clone();
     if let Some(own) = own_entry(&others, manager) {
@@ -30,16 +27,17 @@ pub(crate) fn inherited(
         others.retain(|entry| *entry != heir);
     }
     (heir.manager, heir.operation) = (Some(manager.to_owned()), Some("Apply".to_owned()));
-    let mut fields = heir.fields_v1.take().map_or(Value::Null, |fields| fields.0);
-    for entry in left {
-        unite(
-            &mut fields,
-            entry.fields_v1.map_or(Value::Null, |fields| fields.0),
-        );
+    let mut fields = tree(&heir);
+    for entry in &left {
+        unite(&mut fields, tree(entry));
     }
-    heir.fields_v1 = Some(FieldsV1(fields));
+    heir.fields = Some(Fields::from(fields));
     others.push(heir);
     Some(others)
+}
+
+fn tree(entry: &Managed) -> Value {
+    entry.fields.as_ref().map_or(Value::Null, Fields::tree)
 }
 
 /// Adds the fields of `more` to `fields`.
@@ -61,12 +59,12 @@ mod tests {
 
     use super::*;
 
-    fn entry(manager: &str, operation: &str, fields: Value) -> ManagedFieldsEntry {
-        ManagedFieldsEntry {
+    fn entry(manager: &str, operation: &str, fields: Value) -> Managed {
+        Managed {
             manager: Some(manager.into()),
             operation: Some(operation.into()),
-            fields_v1: Some(FieldsV1(fields)),
-            ..ManagedFieldsEntry::default()
+            fields: Some(Fields::from(fields)),
+            ..Managed::default()
         }
     }
 

@@ -92,6 +92,7 @@ mod live;
 mod look;
 pub mod manifest;
 mod marks;
+mod metadata;
 pub mod owner;
 mod rank;
 mod resource;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-use crate::calls::Seen;
 use crate::fields::fingerprint;
 use crate::leftovers::is_leftover;
 use crate::marks::{Seal, is_kept, owner_of};
+use crate::metadata::{Managed, Seen};
 use crate::words::Words;
 
 /// An object of the cluster as far as a set needs to know it.
@@ -26,7 +26,7 @@ pub(crate) struct Live {
     /// answered our own write with it.
     pub(crate) accepted: Option<u64>,
     /// Who owns what; kept only while the fields are not what was sealed.
-    pub(crate) managers: Option<Box<[ManagedFieldsEntry]>>,
+    pub(crate) managers: Option<Box<[Managed]>>,
     /// Client-side tools own fields of it.
     pub(crate) leftovers: bool,
     /// Objects that do not control it refer to it as theirs.
@@ -57,7 +57,7 @@ impl Live {
     /// What `seen` tells, where fields are owned as `manager` and owners named in `owner_key`.
     pub(crate) fn read(seen: Seen, owner_key: &str, manager: &str, words: &Words) -> Self {
         let metadata = seen.metadata;
-        let entries = metadata.managed_fields.as_deref().unwrap_or_default();
+        let entries = metadata.managed();
         let (seal, fields) = (Seal::of(&metadata), fingerprint(entries, manager));
         let as_sealed = seal.is_some_and(|seal| seal.fields == fields);
         let references = metadata.owner_references.as_deref().unwrap_or_default();

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use crate::cluster::Shared;
 use crate::fields::hash;
+use crate::metadata::Metadata;
 use crate::owner::{Parent, Whose};
 use crate::set::SetPolicy;
 
@@ -48,7 +48,7 @@ impl Seal {
         })
     }
 
-    pub(crate) fn of(metadata: &ObjectMeta) -> Option<Self> {
+    pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         Self::read(metadata.annotations.as_ref()?.get(SEAL)?)
     }
 
@@ -150,7 +150,7 @@ pub(crate) fn is_made_once(object: &Value) -> bool {
 }
 
 /// Whose an object is. The annotation alone decides: controllers copy labels to what they make.
-pub(crate) fn owner_of<'m>(metadata: &'m ObjectMeta, owner_key: &str) -> Option<&'m str> {
+pub(crate) fn owner_of<'m>(metadata: &'m Metadata, owner_key: &str) -> Option<&'m str> {
     metadata
         .annotations
         .as_ref()?
@@ -212,7 +212,7 @@ mod tests {
         };
         let mut object = json!({"metadata": {"annotations": {}}});
         seal.put(&mut object);
-        let metadata: ObjectMeta = serde_json::from_value(object["metadata"].clone()).unwrap();
+        let metadata: Metadata = serde_json::from_value(object["metadata"].clone()).unwrap();
         assert_eq!(Seal::of(&metadata), Some(seal));
         assert_eq!(Seal::read("x.1"), None);
     }

@@ -7,11 +7,9 @@ use evenkeel_reconcile::world::World;
 use evenkeel_reconcile::{
     Acting, Attempt, ChangeSet, Desired, Interrupted, Policy, Stage, Word, act, compare,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 use crate::bells::Rings;
-use crate::calls::Seen;
 use crate::cluster::{Cluster, Shared};
 use crate::drift::{DriftRecord, Fight, Fights, Ignore};
 use crate::error::Error;
@@ -19,6 +17,7 @@ use crate::inventory::{Found, Inventory, Storage};
 use crate::item::{DesiredSet, resolve};
 use crate::key::{GroupKind, ObjectKey};
 use crate::manifest::{Manifests, Warning};
+use crate::metadata::{Metadata, Seen};
 use crate::owner::{Claim, Owner, Whose};
 use crate::sweep::Sweep;
 use crate::world::SetWorld;
@@ -195,7 +194,7 @@ impl Set {
     }
 
     /// Whether an object is of this set.
-    pub(crate) fn owns(&self, metadata: ObjectMeta) -> bool {
+    pub(crate) fn owns(&self, metadata: Metadata) -> bool {
         let live = self.shared().view.read(Seen { metadata });
         self.whose.claim(&live) == Claim::Ours
     }

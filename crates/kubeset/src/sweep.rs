@@ -11,6 +11,7 @@ use crate::cluster::Shared;
 use crate::error::Error;
 use crate::key::ObjectKey;
 use crate::marks::owner_of;
+use crate::metadata::Seen;
 use crate::owner::Owner;
 use crate::resource::Resource;
 
@@ -115,7 +116,7 @@ pub(crate) async fn foreign(
     namespace: Option<&str>,
 ) -> Result<usize, Error> {
     let (seen, _) = cluster.calls.list(resource, namespace, None).await?;
-    let ours = |seen: &crate::calls::Seen| {
+    let ours = |seen: &Seen| {
         let metadata = &seen.metadata;
         owner_of(metadata, &cluster.settings.owner_key) == Some(owner.as_str())
             || metadata

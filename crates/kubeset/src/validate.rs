@@ -216,7 +216,7 @@ impl SetWorld<'_> {
             Ok(seen) => seen.metadata,
             Err(error) => return self.hindered(key, error),
         };
-        let entries = metadata.managed_fields.as_deref().unwrap_or_default();
+        let entries = metadata.managed();
         let fields = fingerprint(entries, &self.cluster.calls.manager);
         // What was not stored has no revision: the server would make a new object.
         match metadata

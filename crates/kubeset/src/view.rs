@@ -18,10 +18,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::bells::Bells;
-use crate::calls::{Calls, Seen};
+use crate::calls::Calls;
 use crate::error::Error;
 use crate::key::{GroupKind, ObjectKey};
 use crate::live::Live;
+use crate::metadata::Seen;
 use crate::resource::Resource;
 use crate::shelf::{Place, Shelf, State};
 use crate::words::Words;

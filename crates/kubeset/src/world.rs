@@ -202,14 +202,9 @@ impl World for SetWorld<'_> {
         let written = self.write(key, wanted, None).await?;
         self.await_establishment(key).await?;
         // Nobody but us has touched it: it is certain that it did not exist.
-        let only_ours = written
-            .metadata
-            .managed_fields
-            .is_some_and(|entries| entries.len() == 1);
-        if key.kind.is_namespace() && is_new && only_ours {
-            self.attempt()
-                .made
-                .push((key.clone(), written.metadata.uid.unwrap_or_default()));
+        if key.kind.is_namespace() && is_new && written.only_ours {
+            let made = (key.clone(), written.uid.into());
+            self.attempt().made.push(made);
         }
         Ok(())
     }

@@ -7,7 +7,6 @@ use evenkeel_reconcile::world::WantedOf;
 use kube::api::Preconditions;
 use tokio::time::{Instant, sleep};
 
-use crate::calls::Seen;
 use crate::drift::without;
 use crate::error::Error;
 use crate::item::Sighting;
@@ -21,6 +20,13 @@ use crate::sweep::foreign_in_namespace;
 use crate::validate::Verdict;
 use crate::world::SetWorld;
 
+/// What the server made of a write.
+pub(crate) struct Written {
+    pub(crate) uid: Box<str>,
+    /// Nobody but us has touched it.
+    pub(crate) only_ours: bool,
+}
+
 impl SetWorld<'_> {
     /// Applies a wanted object with its seal. `seen` is the one to change; without it, one is made.
     pub(crate) async fn write(
@@ -28,7 +34,7 @@ impl SetWorld<'_> {
         key: &ObjectKey,
         wanted: &WantedOf<Self>,
         seen: Option<&Sighting>,
-    ) -> Result<Seen, Error> {
+    ) -> Result<Written, Error> {
         let verdict = self.attempt().verdicts.remove(key);
         let verdict = match verdict {
             Some(verdict) => verdict,
@@ -64,9 +70,13 @@ impl SetWorld<'_> {
         let calls = &self.cluster.calls;
         let applied = calls.apply(&wanted.item.resource, key, &body, is_new);
         let written = applied.await?;
-        let live = self.cluster.view.wrote(key, written.clone());
+        let only_ours = written.metadata.managed().len() == 1;
+        let live = self.cluster.view.wrote(key, written);
         self.inventory.lock().await.inventory.made(key, &live.uid);
-        Ok(written)
+        Ok(Written {
+            uid: live.uid,
+            only_ours,
+        })
     }
 
     /// Makes ours what client-side tools left: fields that they still own would stay for ever when
