@@ -12,7 +12,6 @@ use std::fmt;
 use std::fs;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
 use tokio::time::Instant;
 
 /// Runs `work` and says how long it took.
@@ -33,23 +32,6 @@ pub fn median_time<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
 pub fn best_time<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
     let times = (0..runs.max(1)).map(|_| timed(&mut work).1);
     times.min().unwrap_or_default()
-}
-
-/// The number behind `flag`, the only word that a program takes; `usual` when it is not said.
-///
-/// # Errors
-/// When something else is said.
-pub fn count_argument(flag: &str, usual: usize) -> anyhow::Result<usize> {
-    let mut arguments = std::env::args();
-    let program = arguments.next().unwrap_or_default();
-    match (arguments.next(), arguments.next()) {
-        (None, _) => Ok(usual),
-        (Some(said), Some(count)) if said == flag => {
-            let parsed = count.parse();
-            parsed.with_context(|| format!("{flag} takes a number"))
-        }
-        _ => bail!("usage: {program} [{flag} N]"),
-    }
 }
 
 /// How many times per second, when `count` took `time`.

@@ -1,11 +1,12 @@
 //! Many Databases in one simulated cluster: how long until all are reconciled, what they cost in
-//! memory and requests, and that nothing is asked at rest. `--databases N`, 1,000 unless said.
+//! memory and requests, and that nothing is asked at rest.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser;
 use evenkeel_ambient::{SystemClock, SystemRandom};
-use evenkeel_bench::{Table, count_argument, grouped, resident_bytes};
+use evenkeel_bench::{Table, grouped, resident_bytes};
 use evenkeel_controller::{Ended, Manager};
 use evenkeel_database_operator::passwords::OverTheNetwork;
 use evenkeel_database_operator::{Database, controller};
@@ -23,9 +24,17 @@ use tokio_util::sync::CancellationToken;
 /// How long the operator is watched at rest.
 const REST: Duration = Duration::from_secs(60);
 
+/// What many Databases cost.
+#[derive(Parser)]
+struct Options {
+    /// How many.
+    #[arg(long, default_value_t = 1_000)]
+    databases: usize,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let count = count_argument("--databases", 1_000)?;
+    let Options { databases: count } = Options::parse();
     let cluster = Cluster::builder().workloads(Workloads::instant()).build();
     let people = Client::new(cluster.view("people"), "default");
     let definitions: Api<CustomResourceDefinition> = Api::all(people.clone());

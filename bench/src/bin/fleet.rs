@@ -1,9 +1,10 @@
 //! A fleet in one process: a broker, many simulated clusters, an agent in each, and how long a
-//! revision takes to be everywhere. `--clusters N`, 100 unless said.
+//! revision takes to be everywhere.
 
 use std::time::Duration;
 
-use evenkeel_bench::{Table, count_argument, grouped, resident_bytes};
+use clap::Parser;
+use evenkeel_bench::{Table, grouped, resident_bytes};
 use evenkeel_model::SequenceId;
 use evenkeel_testfleet::{Fleet, Site, Stack, maps};
 use evenkeel_testkit::Cluster;
@@ -16,9 +17,17 @@ const AT_ONCE: usize = 16;
 /// How many objects a revision has, its namespace included.
 const OBJECTS: usize = 11;
 
+/// How long a revision takes to be everywhere.
+#[derive(Parser)]
+struct Options {
+    /// How many clusters, each with an agent.
+    #[arg(long, default_value_t = 100)]
+    clusters: usize,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let clusters = count_argument("--clusters", 100)?;
+    let Options { clusters } = Options::parse();
     let title = format!("{clusters} clusters, {OBJECTS} objects each, one broker, one process");
     let mut table = Table::new(&title, ["what", "seconds", "clusters/s", "MiB in all"]);
     let mut row = |what: &str, took: Duration| {

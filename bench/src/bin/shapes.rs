@@ -1,10 +1,11 @@
 //! Ten thousand shapes: a first making, a start when all is well, a survey at rest, one change.
 //!
-//! `shapes [COUNT]`. The cluster is kubesim in this process; the cloud is reached over HTTP.
+//! The cluster is kubesim in this process; the cloud is reached over HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser;
 use evenkeel_ambient::{SystemClock, SystemRandom};
 use evenkeel_bench::{Table, grouped};
 use evenkeel_controller::Manager;
@@ -28,10 +29,16 @@ const REST: Duration = Duration::from_secs(3);
 /// How often the whole cloud is listed.
 const SURVEY: Duration = Duration::from_secs(60);
 
+/// What many Shapes cost, in Kubernetes and in the cloud.
+#[derive(Parser)]
+struct Options {
+    /// How many.
+    #[arg(long, default_value_t = 10_000)]
+    shapes: usize,
+}
+
 fn main() -> anyhow::Result<()> {
-    let count = std::env::args()
-        .nth(1)
-        .map_or(Ok(10_000), |text| text.parse())?;
+    let Options { shapes: count } = Options::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

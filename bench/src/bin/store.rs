@@ -1,9 +1,8 @@
 //! The store: how many revisions a second are durably submitted, and whether old ones slow it.
-//!
-//! `store [REVISIONS]` preloads that many (100000 unless told) before it measures again.
 
 use std::sync::Arc;
 
+use clap::Parser;
 use evenkeel_ambient::{SystemClock, SystemRandom};
 use evenkeel_bench::{Table, grouped, per_second};
 use evenkeel_model::{Actor, Name, NewGenerator, NewRevision, NewStack, StackId};
@@ -18,9 +17,19 @@ const PRELOADERS: usize = 64;
 /// About the size of a small Deployment.
 const MANIFEST_BYTES: usize = 1_800;
 
+/// How many revisions a second are durably submitted.
+#[derive(Parser)]
+struct Options {
+    /// How many are stored before it is measured again.
+    #[arg(long, default_value_t = 100_000)]
+    revisions: usize,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let preloaded: usize = std::env::args().nth(1).map_or(Ok(100_000), |n| n.parse())?;
+    let Options {
+        revisions: preloaded,
+    } = Options::parse();
     let mut table = Table::new(
         "Revisions submitted, each on disk before it is acknowledged (1.8 KB each)",
         ["database", "stored before", "writers", "per second"],

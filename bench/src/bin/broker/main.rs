@@ -1,13 +1,5 @@
 //! The broker: what asking costs, how many agents can wait, how fast a change reaches them all,
 //! how many revisions a second it takes, and whether any of that changes as history grows.
-//!
-//! ```text
-//! broker [--only polls,waiting,submits,growth] [--agents 10000] [--stacks 1000]
-//!        [--events 1000000] [--revisions 100000] [--url http://HOST:PORT --key ADMIN-KEY]
-//! ```
-//!
-//! Without an address it starts a broker of its own in another process; with one it measures
-//! whatever answers there, as long as it speaks the same API.
 
 mod fleet;
 mod growth;
@@ -17,40 +9,57 @@ mod server;
 mod submits;
 mod waiting;
 
+use clap::{Parser, ValueEnum};
 use server::Server;
 
-/// What is measured.
-#[derive(Debug, Clone)]
+/// What a broker can bear. Without an address it starts one of its own in another process; with
+/// one it measures whatever answers there, as long as it speaks the same API.
+#[derive(Debug, Clone, Parser)]
 struct Options {
-    only: Option<String>,
+    /// Measure these only.
+    #[arg(long, value_delimiter = ',', value_enum)]
+    only: Vec<Part>,
+    /// How many agents wait for news.
+    #[arg(long, default_value_t = 10_000)]
     agents: usize,
+    /// How many stacks the agent that asks has in the end.
+    #[arg(long, default_value_t = 1_000)]
     stacks: usize,
+    /// How many old events there are in the end.
+    #[arg(long, default_value_t = 1_000_000)]
     events: usize,
+    /// How many revisions are stored in the end.
+    #[arg(long, default_value_t = 100_000)]
     revisions: usize,
-    elsewhere: Option<(String, String)>,
+    /// Another broker, as http://HOST:PORT.
+    #[arg(long, requires = "key")]
+    url: Option<String>,
+    /// An admin key of that broker.
+    #[arg(long, requires = "url")]
+    key: Option<String>,
+}
+
+/// What can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// What it costs to ask whether anything changed.
+    Polls,
+    /// How many agents can wait, and how fast they hear of a change.
+    Waiting,
+    /// How many revisions a second are taken.
+    Submits,
+    /// The same, as revisions pile up.
+    Growth,
 }
 
 impl Options {
-    fn read() -> anyhow::Result<Self> {
-        let arguments: Vec<String> = std::env::args().collect();
-        let value = |name: &str| {
-            let at = arguments.iter().position(|argument| argument == name)?;
-            arguments.get(at + 1).cloned()
-        };
-        let number = |name, usual| value(name).map_or(Ok(usual), |text| text.parse::<usize>());
-        Ok(Self {
-            only: value("--only"),
-            agents: number("--agents", 10_000)?,
-            stacks: number("--stacks", 1_000)?,
-            events: number("--events", 1_000_000)?,
-            revisions: number("--revisions", 100_000)?,
-            elsewhere: value("--url").zip(value("--key")),
-        })
+    /// Another broker than one of our own, and its key.
+    fn elsewhere(&self) -> Option<(&str, &str)> {
+        self.url.as_deref().zip(self.key.as_deref())
     }
 
-    fn wants(&self, part: &str) -> bool {
-        let named = |only: &String| only.split(',').any(|name| name == part);
-        self.only.as_ref().is_none_or(named)
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
     }
 }
 
@@ -67,18 +76,18 @@ fn main() -> anyhow::Result<()> {
     if let Some(url) = server::asked_to_serve() {
         return runtime.block_on(server::serve(&url));
     }
-    let options = Options::read()?;
+    let options = Options::parse();
     runtime.block_on(async {
-        if options.wants("polls") {
+        if options.wants(Part::Polls) {
             polls::measure(&options).await?.print();
         }
-        if options.wants("waiting") {
+        if options.wants(Part::Waiting) {
             waiting::measure(&options).await?.print();
         }
-        if options.wants("submits") {
+        if options.wants(Part::Submits) {
             submits::measure(&options).await?.print();
         }
-        if options.wants("growth") {
+        if options.wants(Part::Growth) {
             growth::measure(&options).await?.print();
         }
         Ok(())

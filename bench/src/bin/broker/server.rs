@@ -67,14 +67,14 @@ pub(crate) struct Server {
 impl Server {
     /// The one that was asked for, or one of our own on a file.
     pub(crate) async fn start(options: &Options) -> anyhow::Result<Self> {
-        if let Some((url, key)) = &options.elsewhere {
+        if let Some((url, key)) = options.elsewhere() {
             let host = url
                 .trim_start_matches("http://")
                 .trim_end_matches('/')
                 .to_owned();
             return Ok(Self {
                 host,
-                key: key.clone(),
+                key: key.to_owned(),
                 database: None,
                 process: None,
                 _room: None,

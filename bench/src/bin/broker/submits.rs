@@ -18,13 +18,13 @@ pub(crate) async fn measure(options: &Options) -> anyhow::Result<Table> {
         ["database", "writers", "per second"],
     );
     let server = Server::start(options).await?;
-    let name = if options.elsewhere.is_some() {
+    let name = if options.elsewhere().is_some() {
         "theirs"
     } else {
         "SQLite"
     };
     rows(name, &server, &mut table).await?;
-    if options.elsewhere.is_some() {
+    if options.elsewhere().is_some() {
         return Ok(table);
     }
     match Postgres::start_private(Durability::Disk).await {

@@ -1,7 +1,5 @@
 //! kubeset on a real API server: what a set costs in requests and time beside bare requests, how
 //! fast drift is repaired, what a process holds for each object, and what it asks at rest.
-//!
-//! `kubeset [--objects N] [--many N] [--rest SECONDS]`.
 
 mod applies;
 mod drifts;
@@ -12,6 +10,7 @@ mod server;
 
 use std::alloc::System;
 
+use clap::Parser;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 use server::Server;
@@ -20,36 +19,23 @@ use server::Server;
 #[global_allocator]
 static HELD: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What is measured.
-#[derive(Debug, Clone, Copy)]
+/// What a set costs in requests, time and memory, on a real API server.
+#[derive(Debug, Clone, Copy, Parser)]
 struct Options {
-    /// Half of them config maps, half deployments.
+    /// How many objects a set has, half of them config maps, half deployments.
+    #[arg(long, default_value_t = 1_000)]
     objects: usize,
-    /// What is followed when memory is measured.
+    /// How many objects are followed when memory is measured.
+    #[arg(long, default_value_t = 10_000)]
     many: usize,
-    /// How long nothing happens.
+    /// How many seconds nothing happens.
+    #[arg(long, default_value_t = 60)]
     rest: u64,
-}
-
-impl Options {
-    fn read() -> anyhow::Result<Self> {
-        let arguments: Vec<String> = std::env::args().collect();
-        let number = |name: &str, usual: usize| {
-            let at = arguments.iter().position(|argument| argument == name);
-            let value = at.and_then(|at| arguments.get(at + 1));
-            value.map_or(Ok(usual), |text| text.parse())
-        };
-        Ok(Self {
-            objects: number("--objects", 1_000)?,
-            many: number("--many", 10_000)?,
-            rest: number("--rest", 60)? as u64,
-        })
-    }
 }
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> anyhow::Result<()> {
-    let options = Options::read()?;
+    let options = Options::parse();
     let server = Server::start().await?;
     // The first requests of a server are slow for everybody.
     applies::bare(&server, "warm", options.objects / 10).await?;
