@@ -13,12 +13,12 @@ pub struct UnknownWord {
 
 /// Declares an enum together with the one spelling of each variant.
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident as $list:literal {
+    ($(#[doc = $about:literal])* $name:ident as $list:literal {
         $($(#[$doc:meta])* $variant:ident = $word:literal,)+
     }) => {
-        $(#[$meta])*
+        $(#[doc = $about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+        #[derive(serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$doc])* #[serde(rename = $word)] $variant,)+
         }
@@ -32,6 +32,20 @@ macro_rules! words {
                 match self { $(Self::$variant => $word),+ }
             }
         }
+
+        // Derived, the schema would name the variants: a literal that came through a macro is not
+        // recognised as their spelling.
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                utoipa::openapi::ObjectBuilder::new()
+                    .schema_type(utoipa::openapi::Type::String)
+                    .enum_values(Some(Self::ALL.iter().map(|word| word.as_str())))
+                    .description(Some(concat!($($about),*).trim()))
+                    .into()
+            }
+        }
+
+        impl utoipa::ToSchema for $name {}
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -53,3 +67,19 @@ macro_rules! words {
 }
 
 pub(crate) use words;
+
+#[cfg(test)]
+mod tests {
+    use crate::DriftMode;
+
+    #[test]
+    fn the_schema_spells_words_as_the_wire_does() {
+        let schema = serde_json::to_value(<DriftMode as utoipa::PartialSchema>::schema());
+        let wanted = serde_json::json!({
+            "type": "string",
+            "description": "What an agent does about drift.",
+            "enum": ["off", "warn", "enforce"],
+        });
+        assert_eq!(schema.unwrap(), wanted);
+    }
+}
