@@ -91,12 +91,10 @@ fn account(
 ) -> Verdict {
     let told = report(&converged.result);
     told.log();
-    shift
-        .agent
-        .metrics
-        .attempted(&told.counts, converged.drift.len());
+    let mode = policy::drift_mode(&shift.agent.settings, order);
+    let findings = findings(&converged, mode, now);
+    shift.agent.metrics.attempted(&told.counts, findings.len());
     let deeds = Deeds::of(&converged);
-    let findings = findings(shift, &converged, now);
     let mut state = stack.state();
     let [_, drifted] = told.verdicts;
     let drifts = told.counts.get(Word::Drifted) > 0;
@@ -112,7 +110,8 @@ fn account(
     verdict
 }
 
-fn findings(shift: &Shift, converged: &Converged, now: Timestamp) -> Vec<DriftRecord> {
+/// What others changed. Where the mode is off nobody looks, so what is left as it is is not told.
+fn findings(converged: &Converged, mode: DriftMode, now: Timestamp) -> Vec<DriftRecord> {
     let repaired = |key: &ClusterKey| {
         let changes = converged.changes();
         changes
@@ -130,15 +129,13 @@ fn findings(shift: &Shift, converged: &Converged, now: Timestamp) -> Vec<DriftRe
                 .collect(),
             manager: drift.fields.iter().find_map(|field| field.manager.clone()),
             at: now,
-            mode: if repaired {
-                DriftMode::Enforce
-            } else {
-                shift.agent.settings.drift
-            },
+            mode: if repaired { DriftMode::Enforce } else { mode },
             repaired,
         }
     });
-    found.collect()
+    found
+        .filter(|found| found.repaired || mode != DriftMode::Off)
+        .collect()
 }
 
 /// Reports the verdict, and says when to run again.

@@ -16,7 +16,7 @@ pub(crate) fn to_apply(settings: &Settings, order: &Order, asked_anew: bool) -> 
     let drift = if asked_anew {
         Drift::Enforce
     } else {
-        drift(settings.drift)
+        drift(drift_mode(settings, order))
     };
     let checksum = order.object.yaml_checksum.to_string();
     let owners = order.object.take_from.iter();
@@ -35,6 +35,11 @@ pub(crate) fn to_apply(settings: &Settings, order: &Order, asked_anew: bool) -> 
         anew: asked_anew,
         ..SetPolicy::default()
     }
+}
+
+/// What becomes of what others change: what the stack says, or else the agent's settings.
+pub(crate) fn drift_mode(settings: &Settings, order: &Order) -> DriftMode {
+    order.object.control.drift.unwrap_or(settings.drift)
 }
 
 /// How a stack is removed. That everything goes was the order, so that needs no approval; what a

@@ -31,7 +31,7 @@ pub mod webhook;
 
 pub use agent::{AgentUpdate, CreatedAgent, Heartbeat, NewAgent, RotatedAgent};
 pub use audit::{AuditLine, AuditPage};
-pub use control::Approval;
+pub use control::{Approval, DriftChoice};
 pub use deployment::{DeploymentObject, NewDeployment, NewTarget};
 pub use diff::{DiffTicket, INBOX, NewDiff};
 pub use drift::DriftQuery;

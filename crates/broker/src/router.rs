@@ -112,6 +112,7 @@ fn stacks() -> OpenApiRouter<App> {
         .routes(routes!(control::stack_resume))
         .routes(routes!(control::stack_reconcile))
         .routes(routes!(control::stack_approve))
+        .routes(routes!(control::stack_drift_mode))
         .routes(routes!(diff::diff_create))
         .routes(routes!(diff::diff_get))
         .routes(routes!(

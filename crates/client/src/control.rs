@@ -1,7 +1,7 @@
-//! Control of stacks: suspend, resume, look anew, approve; and drift.
+//! Control of stacks: suspend, resume, look anew, approve, what becomes of drift; and drift.
 
-use evenkeel_api::{Approval, DriftQuery, FoundDrift, Stack};
-use evenkeel_model::{Page, SequenceId, StackId};
+use evenkeel_api::{Approval, DriftChoice, DriftQuery, FoundDrift, Stack};
+use evenkeel_model::{DriftMode, Page, SequenceId, StackId};
 use reqwest::Method;
 
 use crate::client::read_page;
@@ -33,6 +33,13 @@ impl Client {
         };
         self.post(&["stacks", &id.to_string(), "approve"], &approval)
             .await
+    }
+
+    /// Tells every agent what to do about drift of the stack; each what its own settings say, if
+    /// no mode is named.
+    pub async fn stack_drift_mode(&self, id: StackId, mode: Option<DriftMode>) -> Result<Stack> {
+        let path = ["stacks", &id.to_string(), "drift-mode"];
+        self.put(&path, &DriftChoice { mode }).await
     }
 
     /// What others changed in the clusters, newest first.

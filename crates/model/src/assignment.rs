@@ -112,10 +112,11 @@ impl Assignment {
         let Some(desired) = self.desired() else {
             return Phase::Empty;
         };
-        if self.observed.applied == Some(desired) {
-            Phase::Applied
-        } else if self.observed.attempted == Some(desired) && self.observed.last_error.is_some() {
+        // The last word counts: what was done once may have failed since, and is tried again.
+        if self.observed.attempted == Some(desired) && self.observed.last_error.is_some() {
             Phase::Failed
+        } else if self.observed.applied == Some(desired) {
+            Phase::Applied
         } else {
             Phase::Pending
         }

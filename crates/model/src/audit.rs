@@ -128,6 +128,8 @@ words! {
         StackReconciled = "stack.reconciled",
         /// Removals that waited for somebody's word need not wait any more.
         StackApproved = "stack.approved",
+        /// Agents were told what to do about drift of a stack.
+        StackDriftSet = "stack.drift_set",
         /// It was asked what a revision would change.
         DiffRequested = "diff.requested",
         /// A revision was submitted.

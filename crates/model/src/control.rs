@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{Actor, ReconcileToken, SequenceId};
+use crate::{Actor, DriftMode, ReconcileToken, SequenceId};
 
 /// What can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum ControlRequest {
     /// Let removals go on that wait for somebody's word: this object's, or those of the newest
     /// on which an agent waits.
     Approve(Option<SequenceId>),
+    /// Do this about what others change, or what each agent does of its own accord.
+    Drift(Option<DriftMode>),
 }
 
 /// What people ask for of a stack beyond its revisions.
@@ -35,6 +37,8 @@ pub struct Control {
     pub reconcile_token: ReconcileToken,
     /// The object whose removals need not wait any more.
     pub approved_sequence: Option<SequenceId>,
+    /// What agents do about drift; each what its own settings say, if this says nothing.
+    pub drift: Option<DriftMode>,
 }
 
 impl Control {
@@ -81,12 +85,19 @@ impl Control {
         }
     }
 
+    /// The same with another answer to drift.
+    #[must_use]
+    pub fn about_drift(self, drift: Option<DriftMode>) -> Self {
+        Self { drift, ..self }
+    }
+
     /// What an agent needs to know of it about one object.
     pub fn of(&self, sequence: SequenceId) -> ObjectControl {
         ObjectControl {
             suspended: self.suspended,
             reconcile_token: self.reconcile_token,
             approved: self.approved_sequence == Some(sequence),
+            drift: self.drift,
         }
     }
 }
@@ -101,6 +112,9 @@ pub struct ObjectControl {
     pub reconcile_token: ReconcileToken,
     /// Whether this object's removals need not wait.
     pub approved: bool,
+    /// What to do about drift, if not what the agent's own settings say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<DriftMode>,
 }
 
 impl ObjectControl {

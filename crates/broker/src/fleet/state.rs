@@ -69,6 +69,9 @@ fn version(active: bool, objects: &[Served], inbox: i64) -> String {
         if !control.is_default() {
             let (suspended, approved) = (control.suspended, control.approved);
             let _ = write!(text, ":{suspended}:{}:{approved}", control.reconcile_token);
+            if let Some(mode) = control.drift {
+                let _ = write!(text, ":{mode}");
+            }
         }
     }
     if inbox > 0 {
@@ -82,7 +85,9 @@ fn version(active: bool, objects: &[Served], inbox: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_model::{AgentId, Control, DeploymentId, Observed, SequenceId, StackId};
+    use evenkeel_model::{
+        AgentId, Control, DeploymentId, DriftMode, Observed, SequenceId, StackId,
+    };
     use jiff::Timestamp;
     use uuid::Uuid;
 
@@ -170,6 +175,8 @@ mod tests {
             with(free().reconcile()),
             with(free().reconcile().reconcile()),
             with(free().approve(SequenceId(4))),
+            with(free().about_drift(Some(DriftMode::Off))),
+            with(free().about_drift(Some(DriftMode::Warn))),
             asked,
             plain.clone(),
         ];

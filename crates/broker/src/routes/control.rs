@@ -1,14 +1,14 @@
-//! Control of stacks: suspend, resume, look anew, approve; and drift.
+//! Control of stacks: suspend, resume, look anew, approve, what becomes of drift; and drift.
 
 use axum::Json as Answer;
 use axum::extract::State;
-use evenkeel_api::{Approval, DriftQuery, FoundDrift, Stack};
+use evenkeel_api::{Approval, DriftChoice, DriftQuery, FoundDrift, Stack};
 use evenkeel_model::{ControlRequest, StackId};
 
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::Result;
-use crate::extract::{MaybeJson, Path, Query};
+use crate::extract::{Json, MaybeJson, Path, Query};
 use crate::respond::Paged;
 
 /// Tells every agent to leave the stack alone: nothing is applied, pruned or repaired. They go on
@@ -60,6 +60,21 @@ pub(crate) async fn stack_approve(
     MaybeJson(approval): MaybeJson<Approval>,
 ) -> Result<Answer<Stack>> {
     let request = ControlRequest::Approve(approval.sequence_id);
+    app.stack_control(&caller, id, request).await.map(Answer)
+}
+
+/// Tells every agent what to do about drift of the stack: `off` (nobody looks), `warn` (it is told
+/// and left) or `enforce` (it is repaired). Without a mode each does what its own settings say.
+#[utoipa::path(put, path = "/stacks/{id}/drift-mode", tag = "control",
+    params(("id" = StackId, Path)), request_body = DriftChoice,
+    responses((status = 200, body = Stack)))]
+pub(crate) async fn stack_drift_mode(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<StackId>,
+    Json(choice): Json<DriftChoice>,
+) -> Result<Answer<Stack>> {
+    let request = ControlRequest::Drift(choice.mode);
     app.stack_control(&caller, id, request).await.map(Answer)
 }
 

@@ -149,6 +149,11 @@ const CASES: &[Case] = &[
     case("POST /api/v1/stacks/{stack_id}/reconcile", "AG"),
     case("POST /api/v1/stacks/{stack_id}/approve", "AG"),
     sends(
+        "PUT /api/v1/stacks/{stack_id}/drift-mode",
+        "AG",
+        |_| json!({ "mode": "warn" }),
+    ),
+    sends(
         "POST /api/v1/stacks/{stack_id}/diffs",
         "AG",
         |_| json!({ "yaml_content": manifest("new") }),

@@ -119,6 +119,9 @@ impl Noun for StackRow {
             column("state", Self::state),
             column("health", |row| row.health().into()),
             column("created", |row| row.stack.created_at.into()),
+            wide("drift", |row| {
+                row.stack.control.drift.map(|mode| mode.to_string()).into()
+            }),
             wide("labels", |row| Cell::List(row.labels.clone())),
             wide("annotations", |row| Cell::List(row.annotations.clone())),
             wide("id", |row| Cell::text(row.stack.id)),

@@ -1,10 +1,11 @@
-//! `reconcile`, `suspend`, `resume`, `approve`: what people ask of a stack beyond its revisions.
+//! `reconcile`, `suspend`, `resume`, `approve`, `stack drift-mode`: what people ask of a stack
+//! beyond its revisions.
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use evenkeel_api::Stack;
 use evenkeel_client::ClientError;
-use evenkeel_model::SequenceId;
+use evenkeel_model::{DriftMode as Mode, SequenceId};
 
 use super::ask::may_go_on;
 use super::wait::WaitOptions;
@@ -75,6 +76,59 @@ pub(crate) struct Approve {
     /// Do not ask.
     #[arg(short, long)]
     yes: bool,
+}
+
+/// Say what agents do about changes that others make to the objects of a stack.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  evenkeel stack drift-mode shop warn        tell, and leave it; `evenkeel drift` shows it
+  evenkeel stack drift-mode shop agent       each agent again as its own settings say
+
+A new revision and `evenkeel reconcile` restore everything whatever the mode.")]
+pub(super) struct DriftMode {
+    /// The stack.
+    stack: String,
+
+    /// What becomes of drift.
+    mode: Choice,
+}
+
+/// What becomes of drift.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Choice {
+    /// Nobody looks.
+    Off,
+    /// It is told, and left.
+    Warn,
+    /// It is repaired.
+    Enforce,
+    /// What each agent's own settings say.
+    Agent,
+}
+
+impl Choice {
+    const fn mode(self) -> Option<Mode> {
+        match self {
+            Self::Off => Some(Mode::Off),
+            Self::Warn => Some(Mode::Warn),
+            Self::Enforce => Some(Mode::Enforce),
+            Self::Agent => None,
+        }
+    }
+}
+
+impl Verb for DriftMode {
+    async fn run(self, session: &Session) -> anyhow::Result<Exit> {
+        let stack = session.stack(&self.stack).await?;
+        let mode = self.mode.mode();
+        let asked = session.client.stack_drift_mode(stack.id, mode).await;
+        let what = mode.map_or("left to each agent's settings".to_owned(), |mode| {
+            format!("set to drift mode {mode}")
+        });
+        told(session, stack, asked, &what, &WaitOptions::NO).await?;
+        Ok(Exit::Done)
+    }
 }
 
 impl Verb for Reconcile {

@@ -1,4 +1,5 @@
-//! `stack move`: objects change their stack without being deleted and made again.
+//! `stack move`: objects change their stack without being deleted and made again; and what else
+//! is done to stacks as such.
 
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::ask::may_go_on;
 use super::contents::newest_text;
+use super::control::DriftMode;
 use super::wait::{WaitOptions, duration};
 use crate::exit::Exit;
 use crate::noun::object;
@@ -29,6 +31,7 @@ pub(crate) struct StackNoun {
 #[derive(Debug, Subcommand)]
 enum StackVerb {
     Move(Move),
+    DriftMode(DriftMode),
 }
 
 /// Move objects from one stack to another; nothing is deleted and made again.
@@ -67,8 +70,10 @@ struct Move {
 
 impl Verb for StackNoun {
     async fn run(self, session: &Session) -> anyhow::Result<Exit> {
-        let StackVerb::Move(order) = self.verb;
-        order.run(session).await
+        match self.verb {
+            StackVerb::Move(order) => order.run(session).await,
+            StackVerb::DriftMode(order) => order.run(session).await,
+        }
     }
 }
 

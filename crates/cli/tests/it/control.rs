@@ -1,10 +1,10 @@
-//! `reconcile`, `suspend`, `resume`, `approve`, `stack move`.
+//! `reconcile`, `suspend`, `resume`, `approve`, `stack drift-mode`, `stack move`.
 
 use std::process::Child;
 
 use evenkeel_api::ReportedHealth;
 use evenkeel_client::Poll;
-use evenkeel_model::{HealthStatus, ObjectControl};
+use evenkeel_model::{DriftMode, HealthStatus, ObjectControl};
 
 use crate::fleet::{Agent, Fleet};
 
@@ -33,6 +33,29 @@ async fn what_people_ask_for_reaches_the_agents() {
     let said = fleet.run(&["reconcile", "shop"]).ok();
     assert_eq!(said, "stack/shop will be looked at anew\n");
     assert!(told(&agent).await.reconcile_token > before);
+}
+
+#[tokio::test]
+async fn a_stack_says_what_becomes_of_drift() {
+    let fleet = Fleet::start();
+    let agent = fleet.agent("eu-1");
+    fleet.apply_shop();
+    let said = fleet.run(&["stack", "drift-mode", "shop", "warn"]).ok();
+    assert_eq!(said, "stack/shop set to drift mode warn\n");
+    assert_eq!(told(&agent).await.drift, Some(DriftMode::Warn));
+    let stacks = fleet.run(&["get", "stacks", "-o", "json"]).json();
+    assert_eq!(stacks[0]["drift"], "warn");
+    let tree = fleet.run(&["describe", "stack", "shop"]).ok();
+    assert!(
+        tree.lines().next().unwrap().ends_with("drift: warn"),
+        "{tree}"
+    );
+    let said = fleet.run(&["stack", "drift-mode", "shop", "agent"]).ok();
+    assert_eq!(said, "stack/shop left to each agent's settings\n");
+    assert_eq!(told(&agent).await.drift, None);
+    fleet
+        .run(&["stack", "drift-mode", "shop", "mend"])
+        .failed(2);
 }
 
 #[tokio::test]

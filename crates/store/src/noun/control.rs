@@ -55,6 +55,7 @@ async fn take(
             let sequence = waited_for(tx, id, sequence).await?;
             (Action::StackApproved, held.approve(sequence))
         }
+        ControlRequest::Drift(mode) => (Action::StackDriftSet, held.about_drift(mode)),
     };
     if control == old.control {
         return Ok(old);
@@ -85,12 +86,13 @@ async fn waited_for(
 
 async fn write(tx: &mut Transaction, id: StackId, control: &Control) -> Result<()> {
     let query = sql("UPDATE stacks SET suspended_by = $2, suspended_at = $3, \
-             reconcile_token = $4, approved_sequence = $5 WHERE id = $1")
+             reconcile_token = $4, approved_sequence = $5, drift_mode = $6 WHERE id = $1")
     .bind(&id)
     .bind(&control.suspended_by)
     .bind(&control.suspended_at)
     .bind(&control.reconcile_token)
-    .bind(&control.approved_sequence);
+    .bind(&control.approved_sequence)
+    .bind(&control.drift);
     tx.run(query).await.map(drop)
 }
 
@@ -103,5 +105,6 @@ pub(super) fn read(row: &Row) -> Result<Control> {
         suspended_at,
         reconcile_token: row.get("reconcile_token")?,
         approved_sequence: row.get("approved_sequence")?,
+        drift: row.get("drift_mode")?,
     })
 }

@@ -10,6 +10,7 @@ on_every_database! {
     every_request_to_look_anew_counts,
     only_what_waits_can_be_approved,
     a_named_object_can_be_approved_beforehand,
+    a_stack_says_what_becomes_of_drift_until_it_is_left_to_the_agents,
     a_deleted_stack_can_still_be_controlled,
     control_is_audited_and_announced_once,
 }
@@ -73,6 +74,16 @@ async fn only_what_waits_can_be_approved(w: World) {
     assert_eq!(served.desired(), Some(next.sequence_id));
     w.report(agent, &next, EventStatus::Success).await;
     assert_eq!(w.assignment(agent, stack).await.observed.waiting, None);
+}
+
+async fn a_stack_says_what_becomes_of_drift_until_it_is_left_to_the_agents(w: World) {
+    let (_, agent, stack, _) = w.small_fleet().await;
+    for mode in [Some(DriftMode::Warn), Some(DriftMode::Off), None] {
+        let control = asked(&w, stack, ControlRequest::Drift(mode)).await.unwrap();
+        assert_eq!(control.drift, mode);
+        let served = w.assignment(agent, stack).await.served_control();
+        assert_eq!(served.drift, mode);
+    }
 }
 
 async fn a_named_object_can_be_approved_beforehand(w: World) {
