@@ -47,7 +47,7 @@ impl Core {
         })
     }
 
-    /// How far the agent is with each stack.
+    /// How far the agent is with each stack, and how the objects of each are doing.
     pub(crate) async fn agent_status(
         &self,
         caller: &Caller,
@@ -55,9 +55,8 @@ impl Core {
     ) -> Result<Vec<AssignmentStatus>> {
         caller.agent(id)?;
         self.agent_required(id).await?;
-        let cell = self.fleet.agent(id);
-        let assignments = cell.map(|cell| cell.assignments()).unwrap_or_default();
-        Ok(assignments.iter().map(Into::into).collect())
+        let status = self.store.status_of_agent(id).await?;
+        Ok(status.into_iter().map(Into::into).collect())
     }
 
     fn fleet_record(&self, agent: Agent) -> FleetAgentRecord {

@@ -21,7 +21,7 @@ use crate::remote::{Session, Verb, at_once};
 #[command(after_help = "\
 Examples:
   evenkeel describe stack shop        stack, agents, objects, with their health and why
-  evenkeel describe agent eu-1        agent, stacks
+  evenkeel describe agent eu-1        agent, stacks, objects, with their health and why
   evenkeel describe stack/shop -o yaml")]
 pub(crate) struct Describe {
     /// What, and which: `stack shop`, `agent eu-1`, or in one word `stack/shop`.
@@ -106,7 +106,8 @@ async fn agent(session: &Session, name: &str) -> anyhow::Result<()> {
             status,
         })
         .collect();
-    let tree = Branch::new(agent_title(&root)).with(rows.iter().map(stack_twig));
+    let stack = |row: &ProgressRow| stack_twig(row).with(objects(row, &[]));
+    let tree = Branch::new(agent_title(&root)).with(rows.iter().map(stack));
     let hanging = rows.iter().map(record).collect::<Vec<_>>().into();
     let story = Story {
         root,
@@ -132,6 +133,9 @@ fn stack_line(row: &StackRow) -> Vec<Cell> {
     }
     if !row.labels.is_empty() {
         cells.push(format!("to {}", row.labels.join(", ")).into());
+    }
+    if let Some(mode) = row.stack.control.drift {
+        cells.push(format!("drift: {mode}").into());
     }
     cells
 }

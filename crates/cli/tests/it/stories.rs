@@ -41,7 +41,7 @@ stack shop  revision 1  degraded  of default  to region=eu
 }
 
 #[tokio::test]
-async fn an_agent_is_told_with_its_stacks() {
+async fn an_agent_is_told_with_its_stacks_and_their_objects() {
     let fleet = Fleet::start();
     let agent = fleet.agent("eu-1");
     fleet.apply_shop();
@@ -49,6 +49,14 @@ async fn an_agent_is_told_with_its_stacks() {
     let expected = "\
 agent eu-1  on cluster eu-1  ACTIVE  region=eu
 └─ stack shop  applied  revision 1  -
+";
+    assert_eq!(fleet.run(&["describe", "agent", "eu-1"]).ok(), expected);
+    let (degraded, why) = (HealthStatus::Degraded, "text is missing");
+    agent.health(degraded, Some(why), |report| report).await;
+    let expected = "\
+agent eu-1  on cluster eu-1  ACTIVE  region=eu
+└─ stack shop  applied  revision 1  degraded
+   └─ ConfigMap shop/greeting  degraded  text is missing
 ";
     assert_eq!(fleet.run(&["describe", "agent", "eu-1"]).ok(), expected);
 }

@@ -1,10 +1,11 @@
-//! Status of a stack: every agent's assignment with how its objects are doing and what others
-//! last changed of them.
+//! Status of a stack on every agent, or of every stack on an agent: the assignment with how its
+//! objects are doing and what others last changed of them.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use async_trait::async_trait;
-use evenkeel_model::{AgentId, AgentStackStatus, DriftRecord, Page, Paging, StackId};
+use evenkeel_model::{AgentId, AgentStackStatus, DriftRecord, FoundDrift, Page, Paging, StackId};
 
 use super::{assignments, drift};
 use crate::Result;
@@ -12,10 +13,10 @@ use crate::database::Database;
 use crate::page::{self, From};
 use crate::sql::{Row, sql};
 
-/// How many findings of drift are shown of each agent.
+/// How many findings of drift are shown of each assignment.
 const FINDINGS: i64 = 10;
 
-/// Status of stacks.
+/// Status of stacks on agents.
 #[async_trait]
 pub trait Statuses {
     /// How far each agent is with the stack, in the order in which the agents came.
@@ -24,6 +25,9 @@ pub trait Statuses {
         stack: StackId,
         paging: Paging,
     ) -> Result<Page<AgentStackStatus>>;
+
+    /// How far the agent is with each of its stacks, in ascending order of what is to be served.
+    async fn status_of_agent(&self, agent: AgentId) -> Result<Vec<AgentStackStatus>>;
 }
 
 #[async_trait]
@@ -52,6 +56,21 @@ impl Statuses for Database {
         }
         Ok(page)
     }
+
+    async fn status_of_agent(&self, agent: AgentId) -> Result<Vec<AgentStackStatus>> {
+        let query = sql("SELECT w.*, COALESCE(h.objects, '[]') AS objects \
+             FROM assignments_wanted w LEFT JOIN deployment_health h \
+                 ON h.agent_id = w.agent_id AND h.deployment_object_id = w.object_id \
+             WHERE w.agent_id = $1 ORDER BY COALESCE(w.sequence_id, 0), w.stack_id")
+        .bind(&agent);
+        let mut all = self.all(query, status).await?;
+        let mut found = self.last_drift_of(agent).await?;
+        for status in &mut all {
+            let its = found.remove(&status.assignment.stack_id);
+            status.drift_records = its.unwrap_or_default();
+        }
+        Ok(all)
+    }
 }
 
 impl Database {
@@ -71,12 +90,33 @@ impl Database {
         .bind(&after)
         .bind(&upto)
         .bind(&FINDINGS);
-        let mut found: HashMap<_, Vec<_>> = HashMap::new();
-        for one in self.all(query, drift::found).await? {
-            found.entry(one.agent_id).or_default().push(one.record);
-        }
-        Ok(found)
+        let found = self.all(query, drift::found).await?;
+        Ok(by(|one| one.agent_id, found))
     }
+
+    /// The last findings of one agent in each of its stacks.
+    async fn last_drift_of(&self, agent: AgentId) -> Result<HashMap<StackId, Vec<DriftRecord>>> {
+        let query = sql("SELECT * FROM (SELECT d.*, \
+                 ROW_NUMBER() OVER (PARTITION BY d.stack_id ORDER BY d.position DESC) AS nth \
+             FROM drift_records d WHERE d.agent_id = $1) newest \
+             WHERE nth <= $2 ORDER BY position DESC")
+        .bind(&agent)
+        .bind(&FINDINGS);
+        let found = self.all(query, drift::found).await?;
+        Ok(by(|one| one.stack_id, found))
+    }
+}
+
+/// The findings of each agent or stack, in the order in which they came.
+fn by<K: Eq + Hash>(
+    whose: impl Fn(&FoundDrift) -> K,
+    found: Vec<FoundDrift>,
+) -> HashMap<K, Vec<DriftRecord>> {
+    let mut records = HashMap::<K, Vec<_>>::new();
+    for one in found {
+        records.entry(whose(&one)).or_default().push(one.record);
+    }
+    records
 }
 
 fn status(row: &Row) -> Result<AgentStackStatus> {

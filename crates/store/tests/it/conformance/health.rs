@@ -162,6 +162,8 @@ async fn a_stacks_status_tells_how_each_agent_is_doing(w: World) {
         (&told.objects, &told.drift_records),
         (&vec![health], &vec![drift("web", now, false)])
     );
+    let of_agent = w.store.status_of_agent(east).await.unwrap();
+    assert_eq!(of_agent, first.items, "the same, asked from the other side");
     let rest = Paging {
         after: first.next,
         limit: None,
