@@ -11,6 +11,7 @@ use evenkeel_model::{AgentId, ChangeCounts, Checksum, EventId, EventStatus};
 use evenkeel_reconcile::RetryPolicy;
 use futures::{StreamExt, stream};
 use tokio::time::{Instant, sleep};
+use tracing::{Instrument, debug_span};
 
 use crate::memory::{Texts, texts_of};
 use crate::shift::Shift;
@@ -34,7 +35,8 @@ pub(crate) async fn pull(shift: &Shift, agent: AgentId) {
     let mut failures = 0;
     loop {
         let (asked, wait) = (Instant::now(), wait(shift));
-        match ask(shift, agent, wait).await {
+        let question = debug_span!("poll", %agent, wait = ?wait);
+        match ask(shift, agent, wait).instrument(question).await {
             Ok(heard) => {
                 failures = 0;
                 shift.agent.broker_answered(heard, asked.elapsed());

@@ -46,8 +46,30 @@ pub(crate) struct Invocation {
     )]
     pub(crate) log: String,
 
+    /// How to log: lines for people, or one JSON object per line, which also tells how long each
+    /// run took.
+    #[arg(
+        long,
+        global = true,
+        env = "EVENKEEL_LOG_FORMAT",
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
+    pub(crate) log_format: LogFormat,
+
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
 }
 
 /// The commands. Each says in its own file what it is for.

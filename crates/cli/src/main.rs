@@ -29,11 +29,12 @@ mod verb;
 use std::io::Write;
 use std::process::ExitCode;
 
-use args::{Command, Invocation};
+use args::{Command, Invocation, LogFormat};
 use clap::{CommandFactory, FromArgMatches};
 use exit::Exit;
 use program::Program;
 use remote::failure;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 fn main() -> ExitCode {
     let program = Program::of(&environment::called_as());
@@ -117,8 +118,13 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 
 /// Log lines go to standard error, so that standard output stays fit for programs.
 fn start_log(invocation: &Invocation) {
-    tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
-        .with_env_filter(invocation.log.as_str())
-        .init();
+        .with_env_filter(invocation.log.as_str());
+    match invocation.log_format {
+        LogFormat::Text => log.init(),
+        // The end of a span is a line with its fields and how long it was busy and idle: traces
+        // for whoever collects logs.
+        LogFormat::Json => log.json().with_span_events(FmtSpan::CLOSE).init(),
+    }
 }

@@ -34,13 +34,16 @@ impl fmt::Debug for Client {
 impl Client {
     /// A client of the broker at `address` (`http://host:port`) that presents `key`.
     pub fn new(address: &str, key: &str) -> Result<Self> {
-        // Whoever came first chose a provider for the whole process; any will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .user_agent(concat!("evenkeel/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_WITHIN)
-            .build()?;
-        Self::with(http, address, key)
+        Self::with(http().build()?, address, key)
+    }
+
+    /// The same for a broker whose certificate one of these authorities (PEM) has signed, and no
+    /// other.
+    pub fn trusting(address: &str, key: &str, authorities: &[u8]) -> Result<Self> {
+        let roots = reqwest::Certificate::from_pem_bundle(authorities);
+        let roots = roots.ok().filter(|roots| !roots.is_empty());
+        let roots = roots.ok_or(ClientError::Authorities)?;
+        Self::with(http().tls_certs_only(roots).build()?, address, key)
     }
 
     /// The same with an HTTP client of the caller's own, for other roots of trust or proxies.
@@ -117,6 +120,14 @@ impl Client {
     pub(crate) async fn delete(&self, path: &[&str]) -> Result<()> {
         send(self.request(Method::DELETE, path)).await.map(drop)
     }
+}
+
+fn http() -> reqwest::ClientBuilder {
+    // Whoever came first chose a provider for the whole process; any will do.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .user_agent(concat!("evenkeel/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_WITHIN)
 }
 
 /// Sends a request; anything but success, or 304, is an error.

@@ -28,6 +28,9 @@ pub enum ClientError {
     /// The address is not one.
     #[error("`{0}` is not the address of a broker")]
     Address(String),
+    /// The authorities to trust are none.
+    #[error("there is no certificate of an authority, or not in PEM")]
+    Authorities,
 }
 
 impl ClientError {
@@ -53,7 +56,27 @@ impl ClientError {
         match self {
             Self::Refused { status, .. } => matches!(status, 408 | 429 | 502 | 503 | 504),
             Self::Transport(_) => true,
-            Self::Unreadable(_) | Self::Address(_) => false,
+            Self::Unreadable(_) | Self::Address(_) | Self::Authorities => false,
         }
     }
+
+    /// Whether somebody answered whose certificate is not trusted.
+    pub fn is_untrusted(&self) -> bool {
+        match self {
+            Self::Transport(error) => names_a_certificate(error),
+            _ => false,
+        }
+    }
+}
+
+fn names_a_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
+    let is_it = matches!(
+        error.downcast_ref(),
+        Some(rustls::Error::InvalidCertificate(_))
+    );
+    // An I/O error keeps what it wraps beside the chain of its sources.
+    let wrapped = error.downcast_ref().and_then(std::io::Error::get_ref);
+    is_it
+        || wrapped.is_some_and(|inner| names_a_certificate(inner))
+        || error.source().is_some_and(names_a_certificate)
 }

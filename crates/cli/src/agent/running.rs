@@ -9,14 +9,13 @@ use anyhow::Context;
 use clap::Args;
 use evenkeel_agent::Parts;
 use evenkeel_ambient::{SystemClock, SystemRandom};
-use evenkeel_client::Client;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::connect::{Way, connect};
 use super::settings::{self, Config};
 use crate::exit::Exit;
-use crate::remote::Remote;
+use crate::remote::{Remote, client};
 use crate::signals;
 
 /// Run the agent of one cluster.
@@ -80,7 +79,7 @@ impl Run {
 
 async fn assemble(config: Config) -> anyhow::Result<Parts> {
     let (url, key) = config.broker()?;
-    let broker = Client::new(url, &key)?;
+    let broker = client(url, &key, config.broker.ca_file.as_deref())?;
     let Way { client, name } = connect(&config.kubernetes).await?;
     let vitals = match config.vitals.listen {
         Some(address) => Some(

@@ -30,6 +30,8 @@ pub(super) struct BrokerSection {
     pub(super) url: Option<String>,
     /// The key, or `@FILE`.
     pub(super) key: Option<String>,
+    /// The authorities (PEM) that alone are trusted to have signed its certificate.
+    pub(super) ca_file: Option<PathBuf>,
 }
 
 /// Which cluster to work in; the one that the agent runs in if nothing is said.
@@ -89,6 +91,7 @@ fn with_flags(mut config: Config, run: &Run, remote: &Remote) -> Config {
     let (broker, kubernetes) = (&mut config.broker, &mut config.kubernetes);
     broker.url = remote.broker.clone().or(broker.url.take());
     broker.key = remote.key.clone().or(broker.key.take());
+    broker.ca_file = remote.ca_file.clone().or(broker.ca_file.take());
     kubernetes.kubeconfig = run.kubeconfig.clone().or(kubernetes.kubeconfig.take());
     kubernetes.context = run.kube_context.clone().or(kubernetes.context.take());
     config.vitals.listen = run.vitals.or(config.vitals.listen);

@@ -40,6 +40,10 @@ impl Noun for ContextRow {
                 Credential::Text(_) => "kept here".into(),
                 Credential::File(path) => path.display().to_string().into(),
             }),
+            wide("ca file", |row| {
+                let file = row.place.ca_file.as_ref();
+                file.map(|path| path.display().to_string()).into()
+            }),
         ]
     }
 

@@ -29,6 +29,9 @@ pub(crate) struct Contexts {
 pub(crate) struct Place {
     pub(crate) broker: String,
     pub(crate) key: Credential,
+    /// The authorities that alone are trusted there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ca_file: Option<PathBuf>,
 }
 
 /// A key, or the file that holds it.
@@ -174,6 +177,7 @@ mod tests {
         Place {
             broker: "http://127.0.0.1:3000".to_owned(),
             key: Credential::File("/data/admin-key".into()),
+            ca_file: None,
         }
     }
 

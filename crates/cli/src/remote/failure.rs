@@ -136,6 +136,9 @@ fn trouble_advice(trouble: &Trouble) -> Option<String> {
 
 fn client_advice(error: &ClientError) -> Option<String> {
     let text = match error {
+        ClientError::Transport(_) if error.is_untrusted() => {
+            "its certificate is not trusted: --ca-file FILE names the authority that signed it"
+        }
         ClientError::Transport(_) => {
             "is it running? `evenkeel up` starts one on this machine; `evenkeel doctor` looks closer"
         }

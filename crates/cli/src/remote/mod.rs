@@ -13,8 +13,11 @@ mod lookup;
 mod near;
 mod session;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Context;
 use clap::Args;
+use evenkeel_client::Client;
 
 use crate::exit::Exit;
 use crate::output::{Format, Out};
@@ -39,6 +42,11 @@ pub(crate) struct Remote {
         value_name = "KEY"
     )]
     pub(crate) key: Option<String>,
+
+    /// The authorities (PEM) that alone are trusted to have signed the broker's certificate
+    /// [default: those of this machine, or what the context says].
+    #[arg(long, global = true, env = "EVENKEEL_CA_FILE", value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
 
     /// The context to use [default: the current one; see `evenkeel context`].
     #[arg(long, global = true, env = "EVENKEEL_CONTEXT", value_name = "NAME")]
@@ -104,8 +112,21 @@ impl Remote {
             (None, Some(place)) => place.key.read()?,
             (None, None) => return Err(Trouble::NoKey { broker }.into()),
         };
-        Session::new(broker, &key, self.out())
+        let authorities = self.ca_file.as_deref();
+        let authorities = authorities.or(own.and_then(|place| place.ca_file.as_deref()));
+        let client = client(&broker, &key, authorities)?;
+        Ok(Session::new(client, broker, self.out()))
     }
+}
+
+/// A client of the broker that trusts this machine's authorities, or only those in a file.
+pub(crate) fn client(broker: &str, key: &str, ca_file: Option<&Path>) -> anyhow::Result<Client> {
+    let Some(path) = ca_file else {
+        return Ok(Client::new(broker, key)?);
+    };
+    let shown = path.display();
+    let pem = std::fs::read(path).with_context(|| format!("cannot read {shown}"))?;
+    Client::trusting(broker, key, &pem).with_context(|| format!("cannot use {shown}"))
 }
 
 /// The key itself, or what the file says that is named instead of it.

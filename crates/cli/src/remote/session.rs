@@ -21,13 +21,12 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(broker: String, key: &str, out: Out) -> anyhow::Result<Self> {
-        let client = Client::new(&broker, key)?;
-        Ok(Self {
+    pub(crate) fn new(client: Client, broker: String, out: Out) -> Self {
+        Self {
             client,
             out,
             broker,
-        })
+        }
     }
 
     /// The broker's address.

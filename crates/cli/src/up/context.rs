@@ -28,6 +28,7 @@ pub(super) fn enter(options: &UpOptions, session: &Session, data: &DataDir) -> L
     let place = Place {
         broker: session.broker().to_owned(),
         key: Credential::File(data.of_broker("admin-key")),
+        ca_file: None,
     };
     LocalContext {
         entered: write(place),

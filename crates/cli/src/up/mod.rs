@@ -22,6 +22,7 @@ mod sample;
 mod samples;
 mod screen;
 
+use evenkeel_client::Client;
 use tokio::time::Instant;
 
 use crate::data_dir::DataDir;
@@ -69,7 +70,8 @@ async fn start(
     begun: Instant,
 ) -> anyhow::Result<()> {
     let broker = broker::start(options, data).await?;
-    let session = Session::new(broker.url(), broker.key(), Out::new(Format::Table))?;
+    let client = Client::new(&broker.url(), broker.key())?;
+    let session = Session::new(client, broker.url(), Out::new(Format::Table));
     parts.add(broker);
     let clusters = cluster::start(options, data).await?;
     let places = clusters.places();

@@ -1,17 +1,17 @@
 //! `login`: a broker and a key are tried, then remembered.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{self, PathBuf};
 
 use clap::Args;
 use evenkeel_api::Bearer;
-use evenkeel_client::Client;
 
 use crate::exit::Exit;
 use crate::noun::context::ContextRow;
 use crate::output::{Format, Out};
 use crate::remote::contexts::{Contexts, Credential, Place};
 use crate::remote::failure::{self, Trouble};
-use crate::remote::given;
+use crate::remote::{client, given};
 
 /// Try a key at a broker and remember both under a name.
 #[derive(Debug, Args)]
@@ -20,6 +20,7 @@ Examples:
   evenkeel login https://broker.example.com             asks for the key
   evenkeel login http://127.0.0.1:3000 --key @admin-key --name local
   pass show evenkeel | evenkeel login https://broker.example.com
+  evenkeel login https://broker.internal --ca-file internal-ca.pem
 
 Contexts are kept in $XDG_CONFIG_HOME/evenkeel/contexts.yaml (~/.config), which only you can read.")]
 pub(crate) struct Login {
@@ -30,6 +31,11 @@ pub(crate) struct Login {
     /// The key, or @FILE to read it from a file; asked for if not given.
     #[arg(long, env = "EVENKEEL_KEY", hide_env_values = true, value_name = "KEY")]
     key: Option<String>,
+
+    /// The authorities (PEM) that alone are trusted to have signed the broker's certificate; the
+    /// context remembers where they are.
+    #[arg(long, env = "EVENKEEL_CA_FILE", value_name = "FILE")]
+    ca_file: Option<PathBuf>,
 
     /// What to call the context [default: the broker's host].
     #[arg(long, value_name = "NAME")]
@@ -48,13 +54,19 @@ impl Login {
             Some(key) => given(key)?,
             None => asked()?,
         };
-        let client = Client::new(&broker, &key)?;
+        let ca_file = self.ca_file.map(path::absolute).transpose()?;
+        let client = client(&broker, &key, ca_file.as_deref())?;
         let bearer = client.auth_pak().await;
         let bearer = bearer.map_err(|error| failure::at(error.into(), &broker))?;
         let name = self.name.unwrap_or_else(|| host(&broker).to_owned());
         let mut contexts = Contexts::load()?;
         let key = Credential::Text(key);
-        contexts.put(&name, Place { broker, key });
+        let place = Place {
+            broker,
+            key,
+            ca_file,
+        };
+        contexts.put(&name, place);
         contexts.switch(&name)?;
         contexts.save()?;
         let row = ContextRow::new(&contexts, &name, contexts.get(&name)?);

@@ -5,7 +5,9 @@ use std::process::{Child, ChildStdout, Command};
 
 use evenkeel_testfleet::{Fleet, maps, until};
 use evenkeel_testkit::Cluster;
+use serde_json::Value;
 
+use crate::fleet::Fleet as Broker;
 use crate::running::{evenkeel, plain};
 
 /// An agent that runs; ends with the test.
@@ -21,7 +23,7 @@ impl Running {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let (mut told, mut vitals) = (String::new(), String::new());
         stdout.read_line(&mut told).unwrap();
-        assert!(told.starts_with("The agent asks http://"), "{told}");
+        assert!(told.starts_with("The agent asks http"), "{told}");
         stdout.read_line(&mut vitals).unwrap();
         let vitals = vitals.trim().trim_start_matches("Health and metrics: ");
         let vitals = vitals.trim_end_matches("/readyz").to_owned();
@@ -110,6 +112,88 @@ async fn an_agent_works_shows_how_it_is_doing_and_ends_in_good_order() {
         holder.is_none_or(|holder| holder == ""),
         "the lease is given back"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_behind_a_private_authority_is_found() {
+    let (broker, cluster) = (Broker::start_secure(), Cluster::simulated());
+    let key = format!("@{}", broker.path("admin-key").display());
+    let authority = broker.path("ca.pem").display().to_string();
+    let ask = |arguments: &[&str]| {
+        let how = [
+            "--broker",
+            &broker.url,
+            "--ca-file",
+            &authority,
+            "-o",
+            "json",
+        ];
+        broker
+            .run(&[arguments, &how, &["--key", &key]].concat())
+            .json()
+    };
+    let made = ask(&["agent", "create", "edge"]);
+    let kubeconfig = cluster.kubeconfig().await;
+    let _agent = Running::start(&[
+        "agent",
+        "run",
+        "--broker",
+        &broker.url,
+        "--ca-file",
+        &authority,
+        "--key",
+        made["key"].as_str().unwrap(),
+        "--kubeconfig",
+        kubeconfig.to_str().unwrap(),
+        "--vitals",
+        "127.0.0.1:0",
+    ]);
+    until("a sign of life", async || {
+        let agents = ask(&["get", "agents"]);
+        agents[0]["seen"].is_string().then_some(())
+    })
+    .await;
+}
+
+/// The lines of the log as a program reads them: what ran, why, and how long it took.
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_are_told_as_spans_to_whoever_reads_json() {
+    let (fleet, cluster) = (Fleet::start().await, Cluster::simulated());
+    let (east, shop) = (
+        fleet.quiet_site("spans", &cluster).await,
+        fleet.stack("shop").await,
+    );
+    let kubeconfig = cluster.kubeconfig().await;
+    let mut agent = Running::start(&[
+        "agent",
+        "run",
+        "--broker",
+        &fleet.url(),
+        "--key",
+        east.key(),
+        "--kubeconfig",
+        kubeconfig.to_str().unwrap(),
+        "--vitals",
+        "127.0.0.1:0",
+        "--log",
+        "info",
+        "--log-format",
+        "json",
+    ]);
+    east.serves(&shop).await;
+    let one = shop.submit(&maps("spans", 1)).await;
+    east.reaches(&one).await;
+    let log = BufReader::new(agent.child.stderr.take().unwrap());
+    assert!(agent.terminate());
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let run = lines
+        .filter(|line| line["fields"]["message"] == "close")
+        .find(|line| line["span"]["key"] == shop.id.to_string())
+        .expect("the end of a run");
+    assert_eq!(run["span"]["name"], "run", "{run}");
+    assert!(run["fields"]["time.busy"].is_string(), "{run}");
 }
 
 #[test]

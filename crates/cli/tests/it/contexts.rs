@@ -123,3 +123,27 @@ fn an_address_that_is_none_is_explained() {
     );
     assert!(error.contains("http://host:port"), "{error}");
 }
+
+#[test]
+fn a_private_authority_is_trusted_where_it_is_named_and_from_then_on() {
+    let fleet = Fleet::start_secure();
+    assert!(fleet.url.starts_with("https://"), "{}", fleet.url);
+    let key = format!("@{}", fleet.path("admin-key").display());
+    let login = ["login", &fleet.url, "--key", &key, "--name", "private"];
+    let error = fleet.run(&login).failed(5);
+    assert!(
+        error.contains("--ca-file FILE names the authority"),
+        "{error}"
+    );
+
+    let (authority, other) = (fleet.path("ca.pem"), fleet.write("empty.pem", "none"));
+    let authority = authority.to_str().unwrap();
+    let error = fleet.run(&[&login[..], &["--ca-file", &other]].concat());
+    assert!(error.failed(1).contains("no certificate of an authority"));
+    fleet
+        .run(&[&login[..], &["--ca-file", authority]].concat())
+        .ok();
+    fleet.run(&["get", "agents"]).ok();
+    let contexts = fleet.run(&["context", "list", "-o", "wide"]).ok();
+    assert!(contexts.contains(authority), "{contexts}");
+}

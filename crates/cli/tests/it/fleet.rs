@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use evenkeel_api::{HealthReport, NewEvent, ObjectHealth, ReportedHealth};
 use evenkeel_client::{Client, Poll};
+use evenkeel_kubesim::adapters::Identity;
 use evenkeel_model::{
     AgentId, DeploymentId, DriftMode, DriftRecord, EventStatus, HealthStatus, ObjectKey,
 };
@@ -91,9 +92,29 @@ impl Fleet {
 
     /// Starts a broker that nobody has heard of yet.
     pub(crate) fn start_unknown() -> Self {
+        Self::start_in(tempfile::tempdir().expect("a directory"), &[])
+    }
+
+    /// The same behind a certificate; `ca.pem` in the home is who signed it.
+    pub(crate) fn start_secure() -> Self {
         let home = tempfile::tempdir().expect("a directory");
+        let names = ["127.0.0.1", "localhost"];
+        let identity = Identity::generate(&names).expect("an identity");
+        let path = |name: &str| home.path().join(name).display().to_string();
+        let [authority, certificate, key] = ["ca.pem", "tls.crt", "tls.key"].map(path);
+        fs::write(authority, identity.authority).expect("a file");
+        fs::write(&certificate, identity.certificate).expect("a file");
+        fs::write(&key, identity.key).expect("a file");
+        let config = path("broker.yaml");
+        let tls = format!("{{certificate: {certificate}, key: {key}}}");
+        fs::write(&config, format!("server: {{tls: {tls}}}\n")).expect("a file");
+        Self::start_in(home, &["--config", &config])
+    }
+
+    fn start_in(home: tempfile::TempDir, more: &[&str]) -> Self {
         let database = format!("sqlite://{}", home.path().join("fleet.db").display());
-        let mut broker = evenkeel(&["broker", "--listen", "127.0.0.1:0", "--database", &database])
+        let arguments = ["broker", "--listen", "127.0.0.1:0", "--database", &database];
+        let mut broker = evenkeel(&[&arguments, more].concat())
             .spawn()
             .expect("the broker starts");
         let mut line = String::new();

@@ -13,9 +13,11 @@ use serde_json::Value;
 
 use crate::fleet::{Said, at_home};
 
-/// The command itself, not yet started.
+/// The command itself, not yet started. The kernel ends it with the thread of the test, however
+/// that ends.
 pub(crate) fn evenkeel(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", env!("CARGO_BIN_EXE_evenkeel")]);
     command.args(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
