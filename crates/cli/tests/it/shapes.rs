@@ -104,7 +104,8 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 #[tokio::test]
 async fn a_shape_that_is_removed_behind_its_back_comes_back() {
     let up = Up::start(&["--ephemeral", "--cluster", "only"]);
-    let cloud = up.told["shapesCloud"].as_str().expect("a cloud").to_owned();
+    let cloud = up.told["shapesClouds"]["only"].as_str().expect("a cloud");
+    let cloud = cloud.to_owned();
     until("the samples are made", async || {
         shapes(&cloud).await.len() == 2
     })

@@ -376,3 +376,27 @@ async fn kubectl_sees_what_the_operators_make_of_their_samples() {
     }
     panic!("kubectl said {said:?}");
 }
+
+/// The samples are in the first cluster; what somebody declares in another is looked after too.
+#[tokio::test]
+async fn operators_work_in_every_cluster() {
+    let up = Up::start(&["--ephemeral", "--no-sample"]);
+    let path = "/apis/evenkeel.io/v1/namespaces/default/databases";
+    let (_, sample) = up.ask(0, &format!("{path}/orders")).await;
+    let declared = serde_json::json!({
+        "apiVersion": sample["apiVersion"],
+        "kind": "Database",
+        "metadata": { "name": "elsewhere" },
+        "spec": sample["spec"],
+    });
+    let (made, said) = up.make(1, path, &declared.to_string()).await;
+    assert_eq!(made, StatusCode::CREATED, "{said}");
+    let child = "/apis/apps/v1/namespaces/default/statefulsets/elsewhere";
+    for _ in 0..300 {
+        if up.ask(1, child).await.0 == StatusCode::OK {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("nobody made a StatefulSet of the Database in the second cluster");
+}
