@@ -26,7 +26,7 @@ pub struct Fleet {
     pub admin: Client,
     tenant: Client,
     tenant_id: GeneratorId,
-    database: Database,
+    database: Mutex<Database>,
     address: SocketAddr,
     broker: Mutex<Option<Running>>,
 }
@@ -45,8 +45,7 @@ impl Fleet {
 
     /// A fleet whose broker keeps everything in this database.
     pub async fn on(url: &str) -> Self {
-        let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-        let database = Database::open(url, clock, random).await.unwrap();
+        let database = open(url).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let running = start(&database, listener).await;
@@ -61,7 +60,7 @@ impl Fleet {
             tenant: admin.with_key(&tenant.pak),
             tenant_id: tenant.generator.id,
             admin,
-            database,
+            database: Mutex::new(database),
             address,
             broker: Mutex::new(Some(running)),
         }
@@ -120,14 +119,26 @@ impl Fleet {
         let listener = until("the broker's port to be free", async || {
             TcpListener::bind(self.address).await.ok()
         });
-        let running = start(&self.database, listener.await).await;
+        let running = start(&*self.database.lock().await, listener.await).await;
         *self.broker.lock().await = Some(running);
+    }
+
+    /// Starts the broker again, at the same address, on another database: an older copy of its
+    /// own, for instance.
+    pub async fn start_broker_on(&self, url: &str) {
+        *self.database.lock().await = open(url).await;
+        self.start_broker().await;
     }
 
     /// Where the broker listens.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
+}
+
+async fn open(url: &str) -> Database {
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+    Database::open(url, clock, random).await.unwrap()
 }
 
 async fn start(database: &Database, listener: TcpListener) -> Running {

@@ -14,20 +14,25 @@
 //! ```
 //!
 //! Read [`fleet`], then [`site`] (what can be done to an agent), [`stack`] and [`objects`]
-//! (what can be seen in a cluster). These panic where a test would.
+//! (what can be seen in a cluster); [`ground`] runs one test on every kind of cluster and database;
+//! [`crowd`] is many clusters at once.
+//! These panic where a test would.
 
 #![expect(
     clippy::unwrap_used,
     reason = "made for tests: what cannot go on should stop"
 )]
 
+pub mod crowd;
 pub mod fleet;
+pub mod ground;
 pub mod objects;
 pub mod site;
 pub mod stack;
 mod wait;
 
 pub use fleet::Fleet;
+pub use ground::Ground;
 pub use objects::{Objects, map, maps, space};
 pub use site::Site;
 pub use stack::Stack;

@@ -2,7 +2,7 @@
 
 use evenkeel_api::{AssignmentStatus, DeploymentObject, NewDeployment};
 use evenkeel_client::{Client, Submit};
-use evenkeel_model::StackId;
+use evenkeel_model::{DriftMode, StackId};
 
 /// A stack as its tenant sees it.
 #[derive(Debug, Clone)]
@@ -39,6 +39,11 @@ impl Stack {
     /// Deletes the stack, from everywhere.
     pub async fn delete(&self) {
         self.tenant.stack_delete(self.id).await.unwrap();
+    }
+
+    /// Says what agents do about drift; each what its own settings say, if nothing.
+    pub async fn decide_on_drift(&self, mode: Option<DriftMode>) {
+        self.tenant.stack_drift_mode(self.id, mode).await.unwrap();
     }
 
     /// How far each agent is.

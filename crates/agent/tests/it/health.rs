@@ -2,9 +2,17 @@
 
 use evenkeel_api::NewDiff;
 use evenkeel_model::{DiffChange, HealthStatus};
-use evenkeel_testfleet::{Fleet, map, space, until};
-use evenkeel_testkit::{Cluster, on_each_cluster};
+use evenkeel_testfleet::{Ground, map, on_every_ground, space, until};
 use serde_json::json;
+
+on_every_ground! {
+    everywhere {
+        what_a_revision_would_change_is_asked_of_the_live_cluster,
+    }
+    simulated {
+        health_is_told_for_each_object_and_again_when_it_changes,
+    }
+}
 
 const WEB: &str = "---
 apiVersion: apps/v1
@@ -18,9 +26,9 @@ spec:
     spec: {containers: [{name: web, image: web}]}
 ";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn health_is_told_for_each_object_and_again_when_it_changes() {
-    let (fleet, cluster) = (Fleet::start().await, Cluster::simulated());
+async fn health_is_told_for_each_object_and_again_when_it_changes(
+    Ground { fleet, cluster }: Ground,
+) {
     let (east, shop) = (
         fleet.site("health", &cluster).await,
         fleet.stack("shop").await,
@@ -55,38 +63,52 @@ async fn health_is_told_for_each_object_and_again_when_it_changes() {
     east.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_a_revision_would_change_is_asked_of_the_live_cluster() {
-    on_each_cluster(async |cluster| {
-        let fleet = Fleet::start().await;
-        let (east, shop) = (fleet.site("foresees", cluster).await, fleet.stack("shop").await);
-        east.serves(&shop).await;
-        let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: foreseen}\nstringData: {password: hunter2}\n";
-        let text = space("foreseen") + &map("foreseen", "a", "1") + &map("foreseen", "b", "1") + secret;
-        let one = shop.submit(&text).await;
-        east.reaches(&one).await;
-        let next = space("foreseen") + &map("foreseen", "a", "2") + &map("foreseen", "c", "1") + &secret.replace("hunter2", "hunter3");
-        let new = NewDiff {
-            yaml_content: next,
-        };
-        let asked = shop.tenant.diff_create(shop.id, &new).await.unwrap();
-        let found = until("the agent to answer", async || {
-            let diff = shop.tenant.diff_get(shop.id, asked.id).await.unwrap();
-            diff.answers.into_iter().next()
-        })
-        .await;
-        assert_eq!(found.answer.error, None);
-        let change = |name: &str| {
-            let object = found.answer.objects.iter().find(|diff| diff.object.name == name);
-            object.map(|diff| diff.change)
-        };
-        let changes = ["foreseen", "a", "b", "c", "s"].map(change);
-        let wanted = [DiffChange::None, DiffChange::Update, DiffChange::Delete, DiffChange::Create, DiffChange::Update];
-        assert_eq!(changes, wanted.map(Some));
-        let all = serde_json::to_string(&found.answer).unwrap();
-        assert!(!all.contains("hunter"), "secrets stay in their cluster");
-        assert_eq!(east.maps("foreseen").at("a", "/data/value").await.unwrap(), "1");
-        east.stop().await;
+async fn what_a_revision_would_change_is_asked_of_the_live_cluster(
+    Ground { fleet, cluster }: Ground,
+) {
+    let (east, shop) = (
+        fleet.site("foresees", &cluster).await,
+        fleet.stack("shop").await,
+    );
+    east.serves(&shop).await;
+    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: foreseen}\nstringData: {password: hunter2}\n";
+    let text = space("foreseen") + &map("foreseen", "a", "1") + &map("foreseen", "b", "1") + secret;
+    let one = shop.submit(&text).await;
+    east.reaches(&one).await;
+    let next = space("foreseen")
+        + &map("foreseen", "a", "2")
+        + &map("foreseen", "c", "1")
+        + &secret.replace("hunter2", "hunter3");
+    let new = NewDiff { yaml_content: next };
+    let asked = shop.tenant.diff_create(shop.id, &new).await.unwrap();
+    let found = until("the agent to answer", async || {
+        let diff = shop.tenant.diff_get(shop.id, asked.id).await.unwrap();
+        diff.answers.into_iter().next()
     })
     .await;
+    assert_eq!(found.answer.error, None);
+    let change = |name: &str| {
+        let object = found
+            .answer
+            .objects
+            .iter()
+            .find(|diff| diff.object.name == name);
+        object.map(|diff| diff.change)
+    };
+    let changes = ["foreseen", "a", "b", "c", "s"].map(change);
+    let wanted = [
+        DiffChange::None,
+        DiffChange::Update,
+        DiffChange::Delete,
+        DiffChange::Create,
+        DiffChange::Update,
+    ];
+    assert_eq!(changes, wanted.map(Some));
+    let all = serde_json::to_string(&found.answer).unwrap();
+    assert!(!all.contains("hunter"), "secrets stay in their cluster");
+    assert_eq!(
+        east.maps("foreseen").at("a", "/data/value").await.unwrap(),
+        "1"
+    );
+    east.stop().await;
 }

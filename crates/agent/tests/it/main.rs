@@ -1,7 +1,7 @@
 //! The agent with a broker and a cluster, from end to end: each line of the specification.
 //!
-//! Tests run on a simulated cluster and, where there is one, on a real one; those that need
-//! faults, or count requests, on the simulated one alone.
+//! Tests run on simulated and real clusters, with a broker on SQLite and on PostgreSQL; those that
+//! need faults, or count requests, on simulated clusters alone.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -13,5 +13,7 @@ mod existing;
 mod failure;
 mod fleet;
 mod health;
+mod killed;
 mod restart;
+mod restored;
 mod rights;

@@ -4,15 +4,28 @@ use std::sync::Arc;
 
 use evenkeel_agent::Parts;
 use evenkeel_ambient::{SystemClock, SystemRandom};
-use evenkeel_kubesim::faults::{Fault, Moment, Which};
-use evenkeel_testfleet::{Fleet, map, maps, space, until};
-use evenkeel_testkit::{Cluster, Postgres, on_each_cluster, skip};
+use evenkeel_kubesim::faults::{Fault, Which};
+use evenkeel_testfleet::{Ground, map, maps, on_every_ground, until};
+use evenkeel_testkit::Cluster;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+on_every_ground! {
+    everywhere {
+        an_agent_restarted_between_any_two_steps_arrives,
+        a_broker_that_comes_back_hears_what_happened_meanwhile,
+        status_is_reported_again_at_start,
+    }
+    simulated {
+        of_two_replicas_one_works_and_the_other_takes_over,
+        what_was_told_is_kept_as_secrets_and_nowhere_else,
+    }
+}
+
 /// The life of a stack with a restart of the agent between any two steps.
-async fn life(fleet: &Fleet, cluster: &Cluster, name: &str) {
-    let (east, shop) = (fleet.site(name, cluster).await, fleet.stack("shop").await);
+async fn an_agent_restarted_between_any_two_steps_arrives(Ground { fleet, cluster }: Ground) {
+    let name = "life";
+    let (east, shop) = (fleet.site(name, &cluster).await, fleet.stack("shop").await);
     east.serves(&shop).await;
     east.restart().await;
     let one = shop.submit(&maps(name, 3)).await;
@@ -43,120 +56,54 @@ async fn life(fleet: &Fleet, cluster: &Cluster, name: &str) {
     east.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_agent_restarted_between_any_two_steps_arrives() {
-    on_each_cluster(async |cluster| life(&Fleet::start().await, cluster, "life").await).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_same_life_with_a_broker_on_postgresql() {
-    let database = match Postgres::shared().await {
-        Ok(postgres) => postgres.database().await.unwrap(),
-        Err(error) => return skip(&error.to_string()),
-    };
-    let fleet = Fleet::on(&database).await;
-    life(&fleet, &Cluster::simulated(), "life-postgres").await;
-}
-
-/// The agent's process dies at each of its writes in turn: before it is done, after, and before it
-/// hears of it. The next one arrives, and then has nothing left to do.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_agent_killed_at_any_write_leaves_nothing_behind() {
-    for moment in [Moment::BeforeCommit, Moment::BeforeReply] {
-        for write in [4, 6, 8, 10] {
-            let (fleet, cluster) = (Fleet::start().await, Cluster::simulated());
-            let (east, shop) = (
-                fleet.quiet_site("killed", &cluster).await,
-                fleet.stack("shop").await,
-            );
-            east.settings.lock().await.lease_seconds = 3;
-            east.serves(&shop).await;
-            let one = shop.submit(&maps("killed", 3)).await;
-            east.view().crash_at(write, moment);
-            east.start().await;
-            tokio::select! {
-                () = east.view().crashed() => {}
-                _ = east.reaches(&one) => {}
-            }
-            east.kill().await;
-            east.view().heal();
-            let two = shop
-                .submit(&(space("killed") + &map("killed", "m0", "2")))
-                .await;
-            east.start().await;
-            east.reaches(&two).await;
-            let names = east.maps("killed").names().await;
-            assert_eq!(
-                names.iter().filter(|name| name.starts_with('m')).count(),
-                1,
-                "{names:?}"
-            );
-            east.goes_on().await;
-            east.writes();
-            east.goes_on().await;
-            assert_eq!(east.writes(), 0, "killed at write {write}, {moment:?}");
-            east.stop().await;
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_broker_that_comes_back_hears_what_happened_meanwhile() {
-    on_each_cluster(async |cluster| {
-        let fleet = Fleet::start().await;
-        let (east, shop) = (
-            fleet.site("meanwhile", cluster).await,
-            fleet.stack("shop").await,
-        );
-        east.serves(&shop).await;
-        let one = shop.submit(&maps("meanwhile", 1)).await;
-        east.reaches(&one).await;
-        fleet.stop_broker().await;
-        east.maps("meanwhile")
-            .merge("m0", json!({"data": {"value": "theirs"}}))
-            .await;
-        east.maps("meanwhile")
-            .becomes("m0", "/data/value", "1")
-            .await;
-        fleet.start_broker().await;
-        until("the repair to be told", async || {
-            let events = east.events_of(&one).await;
-            (events.len() > 1).then_some(())
-        })
+async fn a_broker_that_comes_back_hears_what_happened_meanwhile(Ground { fleet, cluster }: Ground) {
+    let (east, shop) = (
+        fleet.site("meanwhile", &cluster).await,
+        fleet.stack("shop").await,
+    );
+    east.serves(&shop).await;
+    let one = shop.submit(&maps("meanwhile", 1)).await;
+    east.reaches(&one).await;
+    fleet.stop_broker().await;
+    east.maps("meanwhile")
+        .merge("m0", json!({"data": {"value": "theirs"}}))
         .await;
-        let two = shop.submit(&maps("meanwhile", 2)).await;
-        east.reaches(&two).await;
-        east.stop().await;
+    east.maps("meanwhile")
+        .becomes("m0", "/data/value", "1")
+        .await;
+    fleet.start_broker().await;
+    until("the repair to be told", async || {
+        let events = east.events_of(&one).await;
+        (events.len() > 1).then_some(())
     })
     .await;
+    let two = shop.submit(&maps("meanwhile", 2)).await;
+    east.reaches(&two).await;
+    east.stop().await;
 }
 
 /// What was done and could not be told before the end is told after the next start.
-#[tokio::test(flavor = "multi_thread")]
-async fn status_is_reported_again_at_start() {
-    on_each_cluster(async |cluster| {
-        let fleet = Fleet::start().await;
-        let (east, shop) = (fleet.site("told", cluster).await, fleet.stack("shop").await);
-        east.serves(&shop).await;
-        let one = shop.submit(&maps("told", 1)).await;
-        east.reaches(&one).await;
-        east.stop().await;
-        let before = east.events_of(&one).await.len();
-        east.start().await;
-        until("the status to be told again", async || {
-            (east.events_of(&one).await.len() > before).then_some(())
-        })
-        .await;
-        assert_eq!(east.holds(&shop, one.sequence_id).await.last_error, None);
-        east.stop().await;
+async fn status_is_reported_again_at_start(Ground { fleet, cluster }: Ground) {
+    let (east, shop) = (
+        fleet.site("told", &cluster).await,
+        fleet.stack("shop").await,
+    );
+    east.serves(&shop).await;
+    let one = shop.submit(&maps("told", 1)).await;
+    east.reaches(&one).await;
+    east.stop().await;
+    let before = east.events_of(&one).await.len();
+    east.start().await;
+    until("the status to be told again", async || {
+        (east.events_of(&one).await.len() > before).then_some(())
     })
     .await;
+    assert_eq!(east.holds(&shop, one.sequence_id).await.last_error, None);
+    east.stop().await;
 }
 
 /// Two replicas with one key: one works, the other waits, and takes over when the first is gone.
-#[tokio::test(flavor = "multi_thread")]
-async fn of_two_replicas_one_works_and_the_other_takes_over() {
-    let (fleet, cluster) = (Fleet::start().await, Cluster::simulated());
+async fn of_two_replicas_one_works_and_the_other_takes_over(Ground { fleet, cluster }: Ground) {
     let (east, shop) = (
         fleet.quiet_site("replicas", &cluster).await,
         fleet.stack("shop").await,
@@ -203,10 +150,8 @@ async fn of_two_replicas_one_works_and_the_other_takes_over() {
 }
 
 /// What the agent was told is kept in Secrets, and nothing of it anywhere else in the cluster.
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_told_is_kept_as_secrets_and_nowhere_else() {
+async fn what_was_told_is_kept_as_secrets_and_nowhere_else(Ground { fleet, cluster }: Ground) {
     const TEXT: &str = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}\nstringData: {password: hunter2}\n";
-    let (fleet, cluster) = (Fleet::start().await, Cluster::simulated());
     let (east, shop) = (
         fleet.site("keeps", &cluster).await,
         fleet.stack("shop").await,
