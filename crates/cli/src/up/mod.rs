@@ -1,7 +1,7 @@
 //! `evenkeel up`: all that there is, on this machine.
 //!
 //! ```text
-//! home ─▶ broker ─▶ clusters ─▶ agents ─▶ operators ─▶ sample ─▶ context ─▶ progress until converged ─▶ screen
+//! home ─▶ broker ─▶ clusters ─▶ agents ─▶ sample ─▶ context ─▶ progress until converged ─▶ operators ─▶ screen
 //! ```
 //!
 //! Everything that runs is a [`part`]: it is started with what it needs of those before it, says
@@ -77,11 +77,11 @@ async fn start(
     let places = clusters.places();
     parts.add(clusters);
     parts.add(agents::start(&session, data, &places).await?);
-    if let Some(operators) = operators::start(&places, data).await? {
-        parts.add(operators);
-    }
     let sample = sample::deliver(options, &session, data).await?;
     parts.add(context::enter(options, &session, data));
     let progress = Progress::new(options, begun).follow(&session).await?;
+    if let Some(operators) = operators::start(&places, data).await? {
+        parts.add(operators);
+    }
     Ok(screen::show(options, parts, &progress, sample)?)
 }

@@ -1,14 +1,17 @@
 //! The operators beside each cluster of ours, each with a shapes cloud of its own.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use async_trait::async_trait;
-use evenkeel_controller::Ended;
 use evenkeel_shapes_cloud::serve;
-use futures::future::{join_all, try_join_all};
+use futures::future::join_all;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::{Map, Value};
+use tokio::net::TcpListener;
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +26,9 @@ use crate::shapes_cloud::new_cloud;
 pub(super) struct Operators {
     beside: Vec<Beside>,
     stop: CancellationToken,
+    /// Definitions keep a simulated cluster busy for a while: one cluster after the other, so that
+    /// the agents' leases are not starved.
+    turns: Arc<Mutex<()>>,
 }
 
 /// All operators of one cluster, and a cloud that makes shapes for one of them.
@@ -30,41 +36,82 @@ struct Beside {
     cluster: String,
     cloud_url: String,
     cloud: JoinHandle<std::io::Result<()>>,
-    operator: JoinHandle<anyhow::Result<Ended>>,
+    operator: JoinHandle<()>,
 }
 
 /// Starts them beside each cluster of ours; the first gets samples of what it has none of. A
-/// cluster of the user's own is not given definitions that nobody asked for.
+/// cluster of the user's own is not given definitions that nobody asked for. Nobody waits until
+/// they work.
 pub(super) async fn start(places: &[Place], data: &DataDir) -> anyhow::Result<Option<Operators>> {
-    let ours = places.iter().filter(|place| place.context.is_none());
-    let ours: Vec<_> = ours.collect();
-    let Some(first) = ours.first() else {
-        return Ok(None);
+    let mut operators = Operators {
+        beside: Vec::new(),
+        stop: CancellationToken::new(),
+        turns: Arc::default(),
     };
-    let stop = CancellationToken::new();
-    let starts = ours.iter().map(|place| start_beside(place, data, &stop));
-    let beside = try_join_all(starts).await;
-    let beside = beside.context("cannot start the operators and the shapes clouds")?;
-    samples::declare(&first.client().await?).await?;
-    Ok(Some(Operators { beside, stop }))
+    for place in places.iter().filter(|place| place.context.is_none()) {
+        let listener = port::listen(&data.of_cluster(&place.name, "shapes-port")).await;
+        let listener = listener.context("cannot start a shapes cloud")?;
+        operators.add(place.clone(), listener)?;
+    }
+    Ok((!operators.beside.is_empty()).then_some(operators))
 }
 
-async fn start_beside(
-    place: &Place,
-    data: &DataDir,
-    stop: &CancellationToken,
-) -> anyhow::Result<Beside> {
-    let listener = port::listen(&data.of_cluster(&place.name, "shapes-port")).await?;
-    let cloud_url = format!("http://{}", listener.local_addr()?);
-    let client = place.client().await?;
-    define(&client).await?;
-    let (run, stopped) = (Run::beside(&cloud_url), stop.clone());
-    Ok(Beside {
-        cluster: place.name.clone(),
-        cloud_url,
-        cloud: tokio::spawn(serve(listener, new_cloud(), stop.clone())),
-        operator: tokio::spawn(async move { operate(client, &run, None, stopped).await }),
-    })
+impl Operators {
+    fn add(&mut self, place: Place, listener: TcpListener) -> anyhow::Result<()> {
+        let cloud_url = format!("http://{}", listener.local_addr()?);
+        let work = Work {
+            cloud_url: cloud_url.clone(),
+            with_samples: self.beside.is_empty(),
+            stop: self.stop.clone(),
+            turns: self.turns.clone(),
+            place: place.clone(),
+        };
+        self.beside.push(Beside {
+            cluster: place.name,
+            cloud_url,
+            cloud: tokio::spawn(serve(listener, new_cloud(), self.stop.clone())),
+            operator: tokio::spawn(work.done()),
+        });
+        Ok(())
+    }
+}
+
+/// What is to be done beside one cluster.
+struct Work {
+    place: Place,
+    cloud_url: String,
+    with_samples: bool,
+    stop: CancellationToken,
+    turns: Arc<Mutex<()>>,
+}
+
+impl Work {
+    async fn done(self) {
+        if let Err(error) = self.prepare_and_operate().await {
+            let cluster = &self.place.name;
+            tracing::error!("the operators do not work in {cluster}: {error:#}");
+        }
+    }
+
+    async fn prepare_and_operate(&self) -> anyhow::Result<()> {
+        let client = self.place.client().await?;
+        tokio::select! {
+            () = self.stop.cancelled() => return Ok(()),
+            prepared = self.prepare(&client) => prepared?,
+        }
+        let run = Run::beside(&self.cloud_url);
+        let ended = operate(client, &run, None, self.stop.clone()).await;
+        ended.map(drop)
+    }
+
+    async fn prepare(&self, client: &Client) -> anyhow::Result<()> {
+        let _turn = self.turns.lock().await;
+        define(client).await?;
+        if self.with_samples {
+            samples::declare(client).await?;
+        }
+        Ok(())
+    }
 }
 
 #[async_trait]

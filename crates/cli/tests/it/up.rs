@@ -377,26 +377,33 @@ async fn kubectl_sees_what_the_operators_make_of_their_samples() {
     panic!("kubectl said {said:?}");
 }
 
+/// Asks until there is an answer.
+async fn answered(what: &str, ask: impl AsyncFn() -> (StatusCode, Value)) -> Value {
+    for _ in 0..600 {
+        let (status, body) = ask().await;
+        if status.is_success() {
+            return body;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("waited in vain for {what}");
+}
+
 /// The samples are in the first cluster; what somebody declares in another is looked after too.
 #[tokio::test]
 async fn operators_work_in_every_cluster() {
     let up = Up::start(&["--ephemeral", "--no-sample"]);
     let path = "/apis/evenkeel.io/v1/namespaces/default/databases";
-    let (_, sample) = up.ask(0, &format!("{path}/orders")).await;
+    let sample = format!("{path}/orders");
+    let sample = answered("the sample", async || up.ask(0, &sample).await).await;
     let declared = serde_json::json!({
         "apiVersion": sample["apiVersion"],
         "kind": "Database",
         "metadata": { "name": "elsewhere" },
         "spec": sample["spec"],
     });
-    let (made, said) = up.make(1, path, &declared.to_string()).await;
-    assert_eq!(made, StatusCode::CREATED, "{said}");
+    let declared = declared.to_string();
+    answered("the Database", async || up.make(1, path, &declared).await).await;
     let child = "/apis/apps/v1/namespaces/default/statefulsets/elsewhere";
-    for _ in 0..300 {
-        if up.ask(1, child).await.0 == StatusCode::OK {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("nobody made a StatefulSet of the Database in the second cluster");
+    answered("its StatefulSet", async || up.ask(1, child).await).await;
 }
