@@ -1,5 +1,7 @@
 //! Deletion markers, tombstones, and what absence does not mean.
 
+use evenkeel_api::ListQuery;
+use evenkeel_model::EventStatus;
 use evenkeel_testfleet::{Ground, map, maps, on_every_ground, space};
 use evenkeel_testkit::Cluster;
 use serde_json::json;
@@ -26,6 +28,12 @@ async fn a_deleted_stack_is_removed_and_that_is_reported(Ground { fleet, cluster
     shop.delete().await;
     east.spaces().is_gone("deleted").await;
     east.confirms_removal(&shop).await;
+    let all = ListQuery::default();
+    let events = fleet.admin.agent_events(east.id(), &all).await.unwrap();
+    let last = events.items.into_iter().next().unwrap();
+    assert_eq!(last.event_type, "DELETE");
+    assert_eq!(last.status, EventStatus::Success);
+    assert_eq!(last.message.unwrap(), "deleted 13");
     east.stop().await;
 }
 

@@ -1,6 +1,7 @@
 //! Agents and brokers that stop, are killed, and come back; two replicas.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use evenkeel_agent::Parts;
 use evenkeel_ambient::{SystemClock, SystemRandom};
@@ -17,6 +18,8 @@ on_every_ground! {
         status_is_reported_again_at_start,
     }
     simulated {
+        an_agent_waits_for_its_cluster_and_its_broker,
+        what_is_under_way_at_the_end_is_ended_and_told,
         of_two_replicas_one_works_and_the_other_takes_over,
         what_was_told_is_kept_as_secrets_and_nowhere_else,
     }
@@ -100,6 +103,56 @@ async fn status_is_reported_again_at_start(Ground { fleet, cluster }: Ground) {
     .await;
     assert_eq!(east.holds(&shop, one.sequence_id).await.last_error, None);
     east.stop().await;
+}
+
+async fn an_agent_waits_for_its_cluster_and_its_broker(Ground { fleet, cluster }: Ground) {
+    let (east, shop) = (
+        fleet.quiet_site("waits", &cluster).await,
+        fleet.stack("shop").await,
+    );
+    east.serves(&shop).await;
+    let one = shop.submit(&maps("waits", 1)).await;
+    fleet.stop_broker().await;
+    east.view().fault(Which::all(), Fault::LoseRequest);
+    east.start().await;
+    let asked = async |times| {
+        until("the agent to have asked", async || {
+            (east.view().log().requests() >= times).then_some(())
+        })
+        .await;
+    };
+    asked(3).await;
+    east.view().heal();
+    // It settles in, stands for its lease, and has nobody to ask what to do.
+    let leases = east.objects("coordination.k8s.io/v1", "Lease", "agent-waits");
+    until("the agent to hold its lease", async || {
+        leases.get("waits").await
+    })
+    .await;
+    assert_eq!(east.spaces().get("waits").await, None);
+    fleet.start_broker().await;
+    east.reaches(&one).await;
+    east.stop().await;
+}
+
+/// Whoever is told to stop ends what it has begun, and says so.
+async fn what_is_under_way_at_the_end_is_ended_and_told(Ground { fleet, cluster }: Ground) {
+    let (east, shop) = (
+        fleet.site("drains", &cluster).await,
+        fleet.stack("shop").await,
+    );
+    let slow = Fault::Delay(Duration::from_millis(400));
+    east.view()
+        .fault(Which::writes().of("", "configmaps"), slow);
+    east.serves(&shop).await;
+    let one = shop.submit(&maps("drains", 3)).await;
+    until("it to be at it", async || east.spaces().get("drains").await).await;
+    assert_eq!(east.maps("drains").get("m2").await, None);
+    east.stop().await;
+    assert!(east.maps("drains").get("m2").await.is_some());
+    let told = east.events_of(&one).await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].message.as_deref(), Some("created 4"));
 }
 
 /// Two replicas with one key: one works, the other waits, and takes over when the first is gone.
