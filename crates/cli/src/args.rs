@@ -157,6 +157,8 @@ pub(crate) enum Output {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use clap::CommandFactory;
 
     use super::*;
@@ -164,5 +166,19 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Invocation::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_says_what_it_does_and_no_two_say_the_same() {
+        let mut said = BTreeMap::new();
+        for command in Invocation::command().get_subcommands() {
+            let about = command.get_about().map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let name = command.get_name().to_owned();
+            assert!(!about.is_empty(), "{name} says nothing");
+            if let Some(other) = said.insert(about, name.clone()) {
+                panic!("{name} and {other} say the same");
+            }
+        }
     }
 }

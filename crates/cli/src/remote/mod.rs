@@ -64,7 +64,8 @@ pub(crate) struct Remote {
     pub(crate) output: Format,
 }
 
-/// A command that asks a broker: how to reach it, and what to do there.
+// A command that asks a broker: how to reach it, and what to do there. This is no doc comment, for
+// the help of every such command would begin with it.
 #[derive(Debug, Args)]
 pub(crate) struct Asking<V: Args> {
     #[command(flatten)]

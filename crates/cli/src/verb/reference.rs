@@ -26,11 +26,17 @@ A context is a broker and a key under a name. `evenkeel login` makes one, `evenk
 `local`, `evenkeel context` chooses. They are kept in `$XDG_CONFIG_HOME/evenkeel/contexts.yaml`
 (`~/.config`), which only its owner can read. The key of a context is never sent to another broker.
 
+A broker whose certificate a private authority has signed is trusted with `--ca-file FILE` or
+`EVENKEEL_CA_FILE`; a context remembers what `login` was told.
+
 ## How answers look
 
 `-o table` (the default) and `-o wide` are for people, `-o json` and `-o yaml` for programs, `-o name` for
 pipes. All of them are made from the same columns; programs get every column. Colours appear only on a
 terminal, and not if `NO_COLOR` is set. Answers go to standard output, everything else to standard error.
+
+`--log FILTER` (`EVENKEEL_LOG`) says what is logged, `--log-format json` (`EVENKEEL_LOG_FORMAT`) makes each line an
+object for programs, with the spans that it stands in; the end of a span tells how long it took.
 
 ## Labels
 
@@ -43,6 +49,9 @@ labels, one of its annotations, or is tied to it by name, and if it serves the s
 A copy of the program, or a link to it, called `kubectl-evenkeel` on the `PATH` is `kubectl evenkeel`.
 
 ";
+
+/// What is said for all commands at once.
+const SHARED: [&str; 5] = ["help", "version", "log", "log_format", "output"];
 
 /// Print the page about every command.
 #[derive(Debug, Args)]
@@ -96,9 +105,7 @@ fn describe(command: &mut Command, above: &str, text: &mut String) -> anyhow::Re
 fn arguments(command: &Command, text: &mut String) -> anyhow::Result<()> {
     let is_own = |arg: &&Arg| {
         let shared = arg.get_help_heading() == Some("Broker and output");
-        !shared
-            && !arg.is_hide_set()
-            && !["help", "version", "log", "output"].contains(&arg.get_id().as_str())
+        !shared && !arg.is_hide_set() && !SHARED.contains(&arg.get_id().as_str())
     };
     let own: Vec<_> = command.get_arguments().filter(is_own).collect();
     if !own.is_empty() {
