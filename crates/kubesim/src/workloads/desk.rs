@@ -164,6 +164,14 @@ impl<'a> Desk<'a> {
         key: &Key,
         mut edit: impl FnMut(&mut Value),
     ) -> Result<(), ApiError> {
+        let idle = |live: &Object| {
+            let mut object = (**live).clone();
+            edit(&mut object);
+            object == **live
+        };
+        if self.get(noun, key).as_ref().is_none_or(idle) {
+            return Ok(());
+        }
         let changed = self.write(noun, subresource, |writing| {
             let change = |live: Option<&Value>| {
                 let live = live.ok_or_else(|| ApiError::not_found(&noun.id(), key.name()))?;

@@ -69,8 +69,9 @@ pub(crate) fn notice(
         Some(Controller::Node) => ear.node(key),
         Some(Controller::Claim) => ear.claim(key),
         Some(Controller::Volume) => ear.volume(),
-        None => ear.all(desk::CLAIMS, None, Controller::Claim),
-        Some(_) => {}
+        // A class may be what claims have waited for.
+        None if is(resource, desk::CLASSES) => ear.all(desk::CLAIMS, None, Controller::Claim),
+        Some(_) | None => {}
     }
 }
 
