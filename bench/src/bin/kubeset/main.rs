@@ -40,7 +40,7 @@ async fn main() -> anyhow::Result<()> {
     // The first requests of a server are slow for everybody.
     applies::bare(&server, "warm", options.objects / 10).await?;
     applies::measure(&server, options.objects).await?.print();
-    let set = applies::settled(&server, "drifts", options.objects).await?;
+    let set = applies::settled(&server.sets(), "drifts", options.objects).await?;
     rest::measure(&server, options.rest).await?.print();
     drifts::measure(&server, set, options.objects)
         .await?

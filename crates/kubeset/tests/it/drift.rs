@@ -128,33 +128,37 @@ async fn what_others_add_is_no_drift() {
     .await;
 }
 
+/// A set of which somebody changed one object and deleted another.
+async fn meddled(bed: &Bed) -> (Set, String) {
+    let mut set = bed.set("a");
+    let text = [bed.namespace(), bed.map("m", "1"), bed.map("gone", "1")].concat();
+    settle(&set, &text, &SetPolicy::default()).await;
+    edit(bed, "m", json!({"data": {"value": "theirs"}})).await;
+    hears(&mut set).await;
+    let gone = bed.maps().delete("gone", &Default::default()).await;
+    gone.unwrap();
+    hears(&mut set).await;
+    (set, text)
+}
+
+/// What is to be done about drift.
+fn about(drift: Drift) -> SetPolicy {
+    let engine = Policy {
+        drift,
+        ..Policy::default()
+    };
+    SetPolicy {
+        engine,
+        ..SetPolicy::default()
+    }
+}
+
 #[tokio::test]
 async fn drift_is_only_reported_when_the_policy_says_so() {
     on_each_cluster(async |cluster| {
         let bed = Bed::on(cluster, "drift-warn").await;
-        let mut set = bed.set("a");
-        let text = [bed.namespace(), bed.map("m", "1"), bed.map("gone", "1")].concat();
-        settle(&set, &text, &SetPolicy::default()).await;
-        edit(&bed, "m", json!({"data": {"value": "theirs"}})).await;
-        hears(&mut set).await;
-        bed.maps()
-            .delete("gone", &Default::default())
-            .await
-            .unwrap();
-        hears(&mut set).await;
-        let engine = Policy {
-            drift: Drift::Warn,
-            ..Policy::default()
-        };
-        let warned = settle(
-            &set,
-            &text,
-            &SetPolicy {
-                engine,
-                ..SetPolicy::default()
-            },
-        )
-        .await;
+        let (set, text) = meddled(&bed).await;
+        let warned = settle(&set, &text, &about(Drift::Warn)).await;
         assert_eq!(
             told(&warned)["ConfigMap m"],
             Word::Drifted,
@@ -288,24 +292,8 @@ async fn whatever_a_trusted_manager_takes_stays_its_own() {
 async fn drift_stays_when_nobody_is_to_look() {
     on_each_cluster(async |cluster| {
         let bed = Bed::on(cluster, "drift-off").await;
-        let mut set = bed.set("a");
-        let text = [bed.namespace(), bed.map("m", "1"), bed.map("gone", "1")].concat();
-        settle(&set, &text, &SetPolicy::default()).await;
-        edit(&bed, "m", json!({"data": {"value": "theirs"}})).await;
-        hears(&mut set).await;
-        bed.maps()
-            .delete("gone", &Default::default())
-            .await
-            .unwrap();
-        hears(&mut set).await;
-        let engine = Policy {
-            drift: Drift::Off,
-            ..Policy::default()
-        };
-        let off = SetPolicy {
-            engine,
-            ..SetPolicy::default()
-        };
+        let (set, text) = meddled(&bed).await;
+        let off = about(Drift::Off);
         let left = settle(&set, &text, &off).await;
         assert_eq!(left.changes().writes(), 0, "{}", why(&left));
         assert_eq!(told(&left)["ConfigMap m"], Word::Kept);
