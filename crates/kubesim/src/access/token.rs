@@ -1,7 +1,7 @@
 //! Tokens of service accounts: signed claims, for this cluster only.
 //!
 //! They look like those of a real server (a JSON Web Token with the same claims) but are signed
-//! with a key that the cluster derives from an identity of its own.
+//! with a random key that the cluster keeps where no request leads.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -61,7 +61,7 @@ pub(super) fn issue(cluster: &Cluster, claims: &Claims<'_>) -> (String, Timestam
 /// Whose token this is, if it is good at this moment for one of these audiences.
 pub(super) fn read(cluster: &Cluster, token: &str, audiences: Option<&[String]>) -> Option<User> {
     let (body, signature) = token.rsplit_once('.')?;
-    let wanted = sign(&key(cluster), body.as_bytes());
+    let wanted = sign(&kept_key(cluster)?, body.as_bytes());
     if BASE64.decode(signature).ok()? != wanted {
         return None;
     }
@@ -121,18 +121,31 @@ fn find(
     cluster.store().get(&ResourceId::new("", plural), &key)
 }
 
-/// The same for every process that opens the cluster's file.
+/// Where the key is kept: among the objects, so that every process which opens the cluster's file
+/// has the same, but under a name that no path and no definition can have.
+fn keeping_place() -> (ResourceId, Key) {
+    (ResourceId::new("kubesim", "signing keys"), Key::cluster("0"))
+}
+
+/// The key, if a token was ever asked for.
+fn kept_key(cluster: &Cluster) -> Option<Vec<u8>> {
+    let (resource, place) = keeping_place();
+    let kept = cluster.store().get(&resource, &place)?;
+    BASE64.decode(kept["key"].as_str()?).ok()
+}
+
+/// The key, drawn now if there is none.
 fn key(cluster: &Cluster) -> Vec<u8> {
-    let home = Key::cluster("kube-system");
-    let home = cluster
-        .store()
-        .get(&ResourceId::new("", "namespaces"), &home);
-    let home = home
-        .as_deref()
-        .map(meta::uid)
-        .unwrap_or_default()
-        .to_owned();
-    Sha256::digest(format!("service account tokens of {home}")).to_vec()
+    if let Some(key) = kept_key(cluster) {
+        return key;
+    }
+    let mut drawn = [0; 32];
+    cluster.ambient().random.fill(&mut drawn);
+    let (resource, place) = keeping_place();
+    let object = json!({"metadata": {}, "key": BASE64.encode(drawn)});
+    // If somebody else was quicker, theirs is the key.
+    let _ = cluster.store().create(&resource, &place, object);
+    kept_key(cluster).unwrap_or_else(|| drawn.to_vec())
 }
 
 /// HMAC with SHA-256 (RFC 2104); the key is shorter than a block.

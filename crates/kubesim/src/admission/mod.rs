@@ -9,6 +9,7 @@
 mod claim;
 mod limits;
 mod matching;
+mod params;
 mod policy;
 mod question;
 mod quota;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{Act, matching, question};
+use super::{Act, matching, params, question};
 use crate::cel::{Declared, Expression, Variable};
 use crate::meta;
 use crate::status::{ApiError, Cause};
@@ -60,35 +60,18 @@ fn enforce(
     if !concerned || !denies {
         return Ok(());
     }
-    let params = params(act, binding, new);
-    let scene = Scene::new(act, &policy["spec"], params, new);
-    match scene.objection(&policy["spec"]) {
+    let object = new.or(act.old).unwrap_or(&Value::Null);
+    let objection = match params::of(act.cluster, &policy["spec"], &binding["spec"], object) {
+        Ok(all) => all.into_iter().find_map(|params| {
+            Scene::new(act, &policy["spec"], params, new).objection(&policy["spec"])
+        }),
+        Err(_) if policy["spec"]["failurePolicy"] == "Ignore" => None,
+        Err(trouble) => Some(Objection::to_binding(&trouble)),
+    };
+    match objection {
         Some(objection) => Err(objection.refusal(act, policy, binding, new)),
         None => Ok(()),
     }
-}
-
-/// The object that a binding names as the policy's parameters.
-fn params(act: &Act<'_>, binding: &Value, new: Option<&Value>) -> Value {
-    let reference = &binding["spec"]["paramRef"];
-    let Some(name) = reference["name"].as_str() else {
-        return Value::Null;
-    };
-    let own = new
-        .or(act.old)
-        .map(meta::namespace)
-        .filter(|own| !own.is_empty());
-    let namespace = reference["namespace"].as_str().or(own);
-    let store = act.cluster.store();
-    // The kind stands in the policy; names of parameters are told apart well enough without it.
-    let found = store.resources().into_iter().find_map(|id| {
-        let is_policy = &*id.group == GROUP;
-        let key = [Key::new(namespace, name), Key::cluster(name)];
-        key.iter()
-            .filter(|_| !is_policy)
-            .find_map(|key| store.get(&id, key))
-    });
-    found.map_or(Value::Null, |found| Value::clone(&found))
 }
 
 /// What a policy has against a write.
@@ -98,6 +81,14 @@ struct Objection {
 }
 
 impl Objection {
+    /// A binding that cannot be followed denies everything.
+    fn to_binding(trouble: &str) -> Self {
+        Self {
+            message: format!("failed to configure binding: {trouble}"),
+            reason: "Invalid",
+        }
+    }
+
     fn refusal(
         &self,
         act: &Act<'_>,

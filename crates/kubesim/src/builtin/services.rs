@@ -51,12 +51,7 @@ fn default_port(port: &mut Value) {
 
 fn default_traffic(spec: &mut Value) {
     let kind = fill::text(spec, "type").to_owned();
-    let has_external_ips = spec["externalIPs"]
-        .as_array()
-        .is_some_and(|ips| !ips.is_empty());
-    let is_external = matches!(kind.as_str(), "NodePort" | "LoadBalancer")
-        || (kind == "ClusterIP" && has_external_ips);
-    if is_external {
+    if is_external(spec) {
         fill::empty(spec, "externalTrafficPolicy", "Cluster");
     }
     if matches!(kind.as_str(), "ClusterIP" | "NodePort" | "LoadBalancer") {
@@ -64,5 +59,16 @@ fn default_traffic(spec: &mut Value) {
     }
     if kind == "LoadBalancer" {
         fill::absent(spec, "allocateLoadBalancerNodePorts", true);
+    }
+}
+
+/// Whether a service is reached from outside of the cluster.
+fn is_external(spec: &Value) -> bool {
+    match fill::text(spec, "type") {
+        "NodePort" | "LoadBalancer" => true,
+        "ClusterIP" => spec["externalIPs"]
+            .as_array()
+            .is_some_and(|ips| !ips.is_empty()),
+        _ => false,
     }
 }

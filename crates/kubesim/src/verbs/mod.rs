@@ -12,6 +12,7 @@ mod continuation;
 mod create;
 mod decode;
 mod delete;
+mod eviction;
 mod get;
 mod list;
 mod patch;

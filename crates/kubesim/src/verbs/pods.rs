@@ -1,11 +1,11 @@
-//! What is done to pods by posting below them: binding to a node, eviction.
+//! Giving a pod to a node, by posting below it.
 
 use serde_json::{Value, json};
 
 use super::Call;
 use crate::meta;
 use crate::reply::Reply;
-use crate::request::{self, DeleteOptions, WriteOptions};
+use crate::request::{self, WriteOptions};
 use crate::status::ApiError;
 use crate::store::{CommitError, ResourceId};
 
@@ -68,21 +68,10 @@ impl Call<'_> {
         pod["status"]["conditions"] = conditions.into();
         Ok(pod)
     }
-
-    /// Deletes a pod in a way that budgets could refuse, if there were any.
-    pub(super) fn evict(&self, name: &str) -> Result<Reply, ApiError> {
-        let eviction = request::decode(&self.request.content_type, &self.request.body)?.value;
-        let wanted = eviction
-            .get("deleteOptions")
-            .filter(|options| options.is_object());
-        let options = DeleteOptions::read(&self.request.query, wanted.cloned())?;
-        self.deleting(options.dry_run)
-            .delete(&self.key(name), &options)?;
-        Ok(done())
-    }
 }
 
-fn done() -> Reply {
+/// What a request below a pod is answered.
+pub(super) fn done() -> Reply {
     let status = json!({
         "kind": "Status",
         "apiVersion": "v1",

@@ -58,7 +58,8 @@ impl Writing<'_> {
         }
     }
 
-    /// Writes the mark; nothing when there is more to do, or somebody else was quicker.
+    /// Writes the mark, and removes what has nothing left to wait for; nothing when somebody else
+    /// was quicker.
     fn mark(&self, key: &Key, live: &Object, marked: Value) -> Result<Option<Removed>, ApiError> {
         if marked == **live {
             return Ok(Some(Removed::Pending(live.clone())));
@@ -76,8 +77,11 @@ impl Writing<'_> {
                 let stored = &self.resource.stored;
                 self.cluster
                     .after_write(stored, key, Some(live), Some(&after));
-                let due = is_due(self.resource, &after);
-                Ok((!due).then_some(Removed::Pending(after)))
+                // The mark is this deletion's own: a revision that the client named was met before it.
+                match is_due(self.resource, &after) {
+                    true => self.remove(key, &after),
+                    false => Ok(Some(Removed::Pending(after))),
+                }
             }
             Err(CommitError::Changed(_)) => Ok(None),
             Err(error) => Err(self.commit_error(key.name(), error)),

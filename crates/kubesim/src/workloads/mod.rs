@@ -45,6 +45,7 @@ use crate::status::ApiError;
 
 pub(crate) use agenda::Agenda;
 pub(crate) use notice::notice;
+pub(crate) use pod::is_ready;
 pub use settings::Workloads;
 
 use agenda::{Controller, Task};

@@ -23,7 +23,7 @@ pub(super) fn is_active(pod: &Value) -> bool {
 }
 
 /// Whether it takes traffic.
-pub(super) fn is_ready(pod: &Value) -> bool {
+pub(crate) fn is_ready(pod: &Value) -> bool {
     condition::holds(&pod["status"], "Ready")
 }
 

@@ -5,7 +5,9 @@ use evenkeel_controller::{Context, Error};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Secret};
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions, PropagationPolicy};
+use kube::api::{
+    DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions, PropagationPolicy,
+};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -47,7 +49,63 @@ pub(crate) async fn has_data(database: &Database, cx: &Context) -> Result<bool, 
     Ok(found.is_some())
 }
 
-/// Makes the Secret; one that exists already wins.
+/// The Secret as the server has it at this moment, whoever it belongs to.
+pub(crate) async fn secret_now(database: &Database, cx: &Context) -> Result<Option<Secret>, Error> {
+    let name = Names::of(database).secret();
+    let found = api::<Secret>(database, cx).get_opt(&name).await;
+    found.map_err(Error::kube(format!("read Secret {name}")))
+}
+
+/// The StatefulSet as the server has it at this moment, whoever it belongs to.
+pub(crate) async fn servers_now(
+    database: &Database,
+    cx: &Context,
+) -> Result<Option<StatefulSet>, Error> {
+    let name = Names::of(database).main();
+    let found = api::<StatefulSet>(database, cx).get_opt(&name).await;
+    found.map_err(Error::kube(format!("read StatefulSet {name}")))
+}
+
+/// The volumes as the server has them at this moment.
+pub(crate) async fn claims_now(
+    database: &Database,
+    cx: &Context,
+) -> Result<Vec<PersistentVolumeClaim>, Error> {
+    let names = Names::of(database);
+    let mut claims = labelled_now::<PersistentVolumeClaim>(database, cx).await?;
+    claims.retain(|claim| names.is_claim(&claim.name_any()));
+    Ok(claims)
+}
+
+/// The servers that nobody controls, as they are at this moment.
+pub(crate) async fn strays_now(database: &Database, cx: &Context) -> Result<Vec<Pod>, Error> {
+    let names = Names::of(database);
+    let mut pods = labelled_now::<Pod>(database, cx).await?;
+    let controlled = |pod: &Pod| {
+        let mut owners = pod.owner_references().iter();
+        owners.any(|owner| owner.controller == Some(true))
+    };
+    pods.retain(|pod| names.is_pod(&pod.name_any()) && !controlled(pod));
+    Ok(pods)
+}
+
+/// What carries the label of the Database at this moment.
+async fn labelled_now<K>(database: &Database, cx: &Context) -> Result<Vec<K>, Error>
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+        + Clone
+        + std::fmt::Debug
+        + DeserializeOwned,
+{
+    let selector = Names::of(database).selector_text();
+    let listed = api::<K>(database, cx)
+        .list(&ListParams::default().labels(&selector))
+        .await;
+    let attempt = format!("list every {} with {selector}", K::kind(&()));
+    listed.map(|list| list.items).map_err(Error::kube(attempt))
+}
+
+/// Makes the Secret. One that exists already wins: the conflict leads to another look.
 pub(crate) async fn create_secret(
     database: &Database,
     secret: &Secret,
@@ -72,16 +130,23 @@ pub(crate) async fn replace_secret(
     replaced.map_err(Error::kube(format!("write Secret {name}")))
 }
 
-/// Asks a claim for the size that the Database wants.
-pub(crate) async fn grow(database: &Database, claim: &str, cx: &Context) -> Result<(), Error> {
-    let size = &database.spec.storage.size;
-    let patch = Patch::Merge(json!({"spec": {"resources": {"requests": {"storage": size}}}}));
+/// Asks a claim for the size that the Database wants, unless it changed since it was seen.
+pub(crate) async fn grow(
+    database: &Database,
+    claim: &PersistentVolumeClaim,
+    cx: &Context,
+) -> Result<(), Error> {
+    let (name, size) = (claim.name_any(), &database.spec.storage.size);
+    let patch = Patch::Merge(json!({
+        "metadata": {"uid": claim.uid(), "resourceVersion": claim.resource_version()},
+        "spec": {"resources": {"requests": {"storage": size}}},
+    }));
     let grown = api::<PersistentVolumeClaim>(database, cx)
-        .patch(claim, &patching(cx), &patch)
+        .patch(&name, &patching(cx), &patch)
         .await;
     grown
         .map(drop)
-        .map_err(Error::kube(format!("grow {claim} to {size}")))
+        .map_err(Error::kube(format!("grow {name} to {size}")))
 }
 
 /// Tells a pod what it is.
@@ -105,6 +170,15 @@ pub(crate) async fn label(
             "label pod {name} as {}",
             role.as_str()
         ))(error)),
+    }
+}
+
+/// Deletes a pod that only stands in the way, if it is still as it was seen.
+pub(crate) async fn take_away(database: &Database, pod: &Pod, cx: &Context) -> Result<(), Error> {
+    match delete(database, pod, PropagationPolicy::Background, cx).await {
+        // It moved; the next look will tell.
+        Err(error) if error.is_conflict() => Ok(()),
+        taken => taken,
     }
 }
 

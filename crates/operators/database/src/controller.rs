@@ -43,7 +43,15 @@ pub fn controller<P: Passwords>(passwords: P) -> Controller<DatabaseOperator<P>>
 fn writes<P: Passwords>(
     controller: Controller<DatabaseOperator<P>>,
 ) -> Controller<DatabaseOperator<P>> {
-    const CHILD: [Verb; 3] = [Verb::Create, Verb::Patch, Verb::Delete];
+    // They are followed by kubeset, which the controller does not see.
+    const CHILD: [Verb; 6] = [
+        Verb::Get,
+        Verb::List,
+        Verb::Watch,
+        Verb::Create,
+        Verb::Patch,
+        Verb::Delete,
+    ];
     controller
         .writes::<ServiceAccount>(&CHILD)
         .writes::<ConfigMap>(&CHILD)
@@ -52,7 +60,7 @@ fn writes<P: Passwords>(
         .writes::<PodDisruptionBudget>(&CHILD)
         .writes::<Secret>(&[Verb::Create, Verb::Update, Verb::Delete])
         .writes::<PersistentVolumeClaim>(&[Verb::Patch, Verb::Delete])
-        .writes::<Pod>(&[Verb::Patch])
+        .writes::<Pod>(&[Verb::Patch, Verb::Delete])
         .writes::<Database>(&[Verb::Patch])
         .writes_part::<Database>("status", &[Verb::Update])
         .writes_part::<Database>("finalizers", &[Verb::Update])

@@ -119,9 +119,12 @@ pub fn decide(
 }
 
 fn decide_existing(database: &Database, secret: &Secret, given: Option<&String>) -> Step {
-    let (Some(old), Some(_)) = (text(secret, PASSWORD), text(secret, REPLICATION)) else {
+    let Some(old) = text(secret, PASSWORD) else {
         return Step::Stuck(Stuck::Damaged(PASSWORD));
     };
+    if text(secret, REPLICATION).is_none() {
+        return Step::Stuck(Stuck::Damaged(REPLICATION));
+    }
     if let Some(next) = text(secret, NEXT) {
         return Step::Change(Exchange { old, next });
     }
@@ -138,10 +141,9 @@ fn decide_existing(database: &Database, secret: &Secret, given: Option<&String>)
             request: Some(request.to_owned()),
         };
     }
-    if connection(database, &old) == known_connection(secret) {
-        Step::Nothing
-    } else {
-        Step::Refresh
+    match says(secret, &connection(database, &old)) {
+        true => Step::Nothing,
+        false => Step::Refresh,
     }
 }
 
@@ -275,11 +277,10 @@ pub(crate) fn service_host(database: &Database, service: &str) -> String {
     format!("{service}.{}.svc", database.namespace_or_default())
 }
 
-fn known_connection(secret: &Secret) -> BTreeMap<String, ByteString> {
-    let mut data = secret.data.clone().unwrap_or_default();
-    data.remove(REPLICATION);
-    data.remove(NEXT);
-    data
+/// Whether a Secret says all of this; what people put beside it is theirs.
+fn says(secret: &Secret, wanted: &BTreeMap<String, ByteString>) -> bool {
+    let said = |key: &String| secret.data.as_ref().and_then(|data| data.get(key));
+    wanted.iter().all(|(key, value)| said(key) == Some(value))
 }
 
 fn put(data: &mut BTreeMap<String, ByteString>, key: &str, value: String) {

@@ -31,6 +31,13 @@ pub enum Error {
     Password(#[from] PasswordError),
 }
 
+impl Error {
+    /// Whether somebody changed an object since it was read: no failure, but another look.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Cluster(error) if error.is_conflict())
+    }
+}
+
 impl From<NotKnown> for Error {
     fn from(error: NotKnown) -> Self {
         Self::Cluster(error.into())

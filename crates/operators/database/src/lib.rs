@@ -11,8 +11,9 @@
 //!
 //! Read in this order: [`resource`] and [`status`] (what people see), [`names`], [`children`] (what
 //! a Database becomes, with the start script), [`credentials`] and [`storage`] (what must never be
-//! lost; [`passwords`] talks to the server), [`roles`], [`verdict`]; then the loop: `controller`
-//! (what wakes it), `observe`, `operator`, `act`, `farewell`, `report`.
+//! lost; [`passwords`] talks to the server), [`roles`] and [`stuck`] (the pods), [`verdict`]; then
+//! the loop: `controller` (what wakes it), `observe`, `operator`, `act`, `findings`, `farewell`,
+//! `report`.
 
 mod act;
 pub mod children;
@@ -21,6 +22,7 @@ pub mod credentials;
 mod definitions;
 mod error;
 mod farewell;
+mod findings;
 pub mod names;
 mod observe;
 mod operator;
@@ -31,6 +33,7 @@ pub mod resource;
 pub mod roles;
 pub mod status;
 pub mod storage;
+pub mod stuck;
 pub mod verdict;
 
 pub use children::Children;

@@ -77,6 +77,24 @@ impl<'a> Names<'a> {
         format!("{VOLUME}-{}-{ordinal}", self.0)
     }
 
+    /// Whether a pod of this name would be a server.
+    #[must_use]
+    pub fn is_pod(self, name: &str) -> bool {
+        let ordinal = name
+            .strip_prefix(self.0)
+            .and_then(|rest| rest.strip_prefix('-'));
+        ordinal.is_some_and(|ordinal| ordinal.parse::<u16>().is_ok())
+    }
+
+    /// Whether a claim of this name would be the volume of a server.
+    #[must_use]
+    pub fn is_claim(self, name: &str) -> bool {
+        let pod = name
+            .strip_prefix(VOLUME)
+            .and_then(|rest| rest.strip_prefix('-'));
+        pod.is_some_and(|pod| self.is_pod(pod))
+    }
+
     /// The labels by which the pods are selected; they never change.
     #[must_use]
     pub fn selector(self) -> BTreeMap<String, String> {

@@ -7,11 +7,12 @@ use evenkeel_controller::{Context, Error, Key, Metadata};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Secret};
 use k8s_openapi::api::storage::v1::StorageClass;
-use kube::Api;
+use kube::{Api, ResourceExt};
 
 use crate::credentials::Given;
 use crate::names::Names;
 use crate::resource::{Database, SecretKey};
+use crate::storage;
 
 /// No more servers than the definition allows; claims of servers that were scaled away stay.
 const MOST_SERVERS: i32 = 16;
@@ -35,10 +36,15 @@ impl Observed {
             secret: cx.known::<Secret>()?.get(&key.beside(names.secret())),
             given: given(database, cx).await?,
             pods: pods(own.as_deref(), cx)?,
-            claims: claims(names, cx)?,
+            claims: claims(database, cx)?,
             rigid_classes: rigid_classes(cx)?,
             servers: own,
         })
+    }
+
+    /// The claim of this name.
+    pub(crate) fn claim(&self, name: &str) -> Option<&PersistentVolumeClaim> {
+        self.claims.iter().find(|claim| claim.name_any() == name)
     }
 
     /// Whether a storage class lets its volumes grow; one that is not known is asked and will say.
@@ -63,11 +69,12 @@ fn pods(servers: Option<&StatefulSet>, cx: &Context) -> Result<Vec<Pod>, Error> 
     Ok(pods.iter().map(|pod| Pod::clone(pod)).collect())
 }
 
-fn claims(names: Names<'_>, cx: &Context) -> Result<Vec<PersistentVolumeClaim>, Error> {
+fn claims(database: &Database, cx: &Context) -> Result<Vec<PersistentVolumeClaim>, Error> {
     let known = cx.known::<PersistentVolumeClaim>()?;
-    let claims = claim_keys(names, cx.key()).into_iter();
+    let claims = claim_keys(Names::of(database), cx.key()).into_iter();
     Ok(claims
         .filter_map(|key| known.get(&key))
+        .filter(|claim| storage::is_ours(database, claim))
         .map(|claim| PersistentVolumeClaim::clone(&claim))
         .collect())
 }
@@ -120,9 +127,14 @@ fn read(secret: Option<&Secret>, wanted: &SecretKey) -> Given {
     let Some(bytes) = bytes else {
         return unreadable(&format!("has no key {}", wanted.key));
     };
-    match String::from_utf8(bytes.0.clone()) {
-        Ok(text) if text.is_empty() => unreadable(&format!("has nothing in {}", wanted.key)),
-        Ok(text) => Given::Password(text),
-        Err(_) => unreadable(&format!("has something in {} that is no text", wanted.key)),
+    let key = &wanted.key;
+    // The end of the line belongs to the file that the Secret was made from, not to the password.
+    match std::str::from_utf8(&bytes.0).map(|text| text.trim_end_matches(['\r', '\n'])) {
+        Ok("") => unreadable(&format!("has nothing in {key}")),
+        Ok(text) if text.contains(['\r', '\n', '\0']) => {
+            unreadable(&format!("has more than one line in {key}"))
+        }
+        Ok(text) => Given::Password(text.to_owned()),
+        Err(_) => unreadable(&format!("has something in {key} that is no text")),
     }
 }

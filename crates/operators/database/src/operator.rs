@@ -13,9 +13,7 @@ use std::sync::Arc;
 
 use evenkeel_ambient::Random;
 use evenkeel_children::Children as Owned;
-use evenkeel_controller::{
-    Classify, Context, ErrorClass, Key, Outcome, Ran, ReasonWord, Reconciler, is_held,
-};
+use evenkeel_controller::{Context, Key, Outcome, Ran, Reconciler, is_held};
 use evenkeel_kubeset::{Manifests, SetPolicy};
 use evenkeel_reconcile::Word;
 use k8s_openapi::api::core::v1::Secret;
@@ -25,32 +23,22 @@ use crate::children::Children;
 use crate::credentials::{self, Exchange, Step as SecretStep, Stuck};
 use crate::error::Error;
 use crate::farewell::farewell;
+use crate::findings::Findings;
 use crate::names::FINALIZER;
 use crate::observe::Observed;
 use crate::passwords::Passwords;
-use crate::report::report;
+use crate::report::{report, report_blind};
 use crate::resource::Database;
 use crate::roles::unlabelled;
 use crate::storage::{self, Step as StorageStep, Storage};
-use crate::verdict::{Credentials, Objection};
+use crate::stuck::in_the_way;
+use crate::verdict::Credentials;
 
 /// Reconciles Databases.
 #[derive(Debug)]
 pub struct DatabaseOperator<P> {
     pub(crate) owned: Arc<Owned>,
     pub(crate) passwords: P,
-}
-
-/// What the stages of a run found out.
-#[derive(Debug)]
-pub(crate) struct Findings {
-    pub(crate) credentials: Credentials,
-    pub(crate) storage: Storage,
-    pub(crate) objection: Option<Objection>,
-    /// What went wrong and is worth another try; the first of it.
-    pub(crate) trouble: Option<Error>,
-    /// The request for a new password that was carried out last.
-    pub(crate) rotated: Option<String>,
 }
 
 impl<P: Passwords> Reconciler for DatabaseOperator<P> {
@@ -68,10 +56,20 @@ impl<P: Passwords> Reconciler for DatabaseOperator<P> {
             true => database,
             false => Arc::new(cx.hold(&*database, FINALIZER).await?),
         };
-        let observed = Observed::of(&database, &cx).await?;
-        let findings = self.work(&database, &observed, &cx).await?;
-        report(&database, &observed, &findings, &cx).await?;
-        Ok(outcome(findings))
+        let observed = match Observed::of(&database, &cx).await {
+            Ok(observed) => observed,
+            Err(error) => {
+                report_blind(&database, &error, &cx).await?;
+                return Err(error.into());
+            }
+        };
+        let findings = self.work(&database, &observed, &cx).await;
+        match findings.error {
+            // What was seen is out of date; so would be what is said about it.
+            Some(error) if error.is_conflict() => return Err(error),
+            _ => report(&database, &observed, &findings, &cx).await?,
+        }
+        Ok(findings.outcome())
     }
 
     fn gone(&self, key: &Key) {
@@ -79,51 +77,25 @@ impl<P: Passwords> Reconciler for DatabaseOperator<P> {
     }
 }
 
-/// What the findings mean for the next run.
-fn outcome(findings: Findings) -> Outcome<Error> {
-    match (findings.trouble, findings.credentials) {
-        // Nobody tells when what is not ours gets out of the way.
-        (Some(Error::NotOurs(_)), _) => Outcome::wait("somebody else's object to go"),
-        (Some(error), _) => Outcome::failed(error),
-        (None, Credentials::Changing(_)) => Outcome::wait("the server to take the new password"),
-        (None, Credentials::Stuck(_)) => Outcome::wait("somebody to bring the credentials back"),
-        (None, Credentials::Ready) if !findings.storage.steps.is_empty() => {
-            Outcome::wait("the volumes to grow")
-        }
-        (None, Credentials::Ready) => Outcome::Done,
-    }
-}
-
 impl<P: Passwords> DatabaseOperator<P> {
-    async fn work(
-        &self,
-        database: &Database,
-        observed: &Observed,
-        cx: &Context,
-    ) -> Result<Findings, Error> {
-        let (credentials, rotated) = self.credentials(database, observed, cx).await?;
-        let mut findings = Findings {
-            storage: grow(database, observed, cx).await?,
-            credentials,
-            objection: None,
-            trouble: None,
-            rotated,
-        };
+    async fn work(&self, database: &Database, observed: &Observed, cx: &Context) -> Findings {
+        let mut findings = Findings::at_first(observed);
+        match self.credentials(database, observed, cx).await {
+            Ok((credentials, rotated)) => {
+                (findings.credentials, findings.rotated) = (credentials, rotated);
+            }
+            Err(error) => findings.note(Err(error)),
+        }
+        findings.storage = storage(database, observed);
+        findings.note(grow(database, observed, &findings.storage, cx).await);
         // A StatefulSet cannot be changed to the new size; it is made again in the next run.
         let moving = !findings.storage.steps.is_empty();
-        if !moving
-            && may_serve(&findings.credentials)
-            && let Err(error) = self
-                .children(&as_large_as_it_can_be(database, observed, &findings))
-                .await
-        {
-            findings.objection = objection(&error);
-            findings.trouble = Some(error);
+        if !moving && may_serve(&findings.credentials) {
+            let wanted = as_large_as_it_can_be(database, observed, &findings.storage);
+            findings.note(self.children(&wanted).await);
         }
-        for (pod, role) in unlabelled(database, &observed.pods) {
-            act::label(database, pod, role, cx).await?;
-        }
-        Ok(findings)
+        findings.note(mind_pods(database, observed, cx).await);
+        findings
     }
 
     /// Takes the next step with the Secret; how the credentials are then.
@@ -133,7 +105,11 @@ impl<P: Passwords> DatabaseOperator<P> {
         observed: &Observed,
         cx: &Context,
     ) -> Result<(Credentials, Option<String>), Error> {
-        let mut secret = observed.secret.as_deref().cloned();
+        let mut secret = match observed.secret.as_deref() {
+            Some(secret) => Some(secret.clone()),
+            // What is followed may be a moment old, and shows nothing that lost its label.
+            None => act::secret_now(database, cx).await?,
+        };
         // Announcing, changing and concluding are three steps; each is durable before the next.
         loop {
             let has_data = secret.is_some() || act::has_data(database, cx).await?;
@@ -224,26 +200,54 @@ fn may_serve(credentials: &Credentials) -> bool {
     match credentials {
         Credentials::Ready | Credentials::Changing(_) => true,
         // Servers that run go on; new ones would start with what people have to bring first.
-        Credentials::Stuck(_) => false,
+        Credentials::Stuck(_) | Credentials::Unknown => false,
     }
 }
 
+fn storage(database: &Database, observed: &Observed) -> Storage {
+    storage::decide(
+        database,
+        &observed.claims,
+        observed.servers.as_deref(),
+        |class| observed.may_grow(class),
+    )
+}
+
 /// Takes the next steps with the volumes.
-async fn grow(database: &Database, observed: &Observed, cx: &Context) -> Result<Storage, Error> {
-    let servers = observed.servers.as_deref();
-    let storage = storage::decide(database, &observed.claims, servers, |class| {
-        observed.may_grow(class)
-    });
+async fn grow(
+    database: &Database,
+    observed: &Observed,
+    storage: &Storage,
+    cx: &Context,
+) -> Result<(), Error> {
     for step in &storage.steps {
-        match (step, servers) {
-            (StorageStep::Grow { claim, .. }, _) => act::grow(database, claim, cx).await?,
+        match (step, &observed.servers) {
+            (StorageStep::Grow { claim, .. }, _) => {
+                if let Some(claim) = observed.claim(claim) {
+                    act::grow(database, claim, cx).await?;
+                }
+            }
             (StorageStep::Recreate, Some(servers)) => {
                 act::orphan_servers(database, servers, cx).await?;
             }
             (StorageStep::Recreate, None) => {}
         }
     }
-    Ok(storage)
+    Ok(())
+}
+
+/// Tells pods what they are, and takes those away that keep the others from coming.
+async fn mind_pods(database: &Database, observed: &Observed, cx: &Context) -> Result<(), Error> {
+    for (pod, role) in unlabelled(database, &observed.pods) {
+        act::label(database, pod, role, cx).await?;
+    }
+    let Some(servers) = &observed.servers else {
+        return Ok(());
+    };
+    for pod in in_the_way(servers, &observed.pods) {
+        act::take_away(database, pod, cx).await?;
+    }
+    Ok(())
 }
 
 /// The Database with the size that its servers have, where the class does not let volumes grow:
@@ -251,10 +255,10 @@ async fn grow(database: &Database, observed: &Observed, cx: &Context) -> Result<
 fn as_large_as_it_can_be<'d>(
     database: &'d Database,
     observed: &Observed,
-    findings: &Findings,
+    storage: &Storage,
 ) -> Cow<'d, Database> {
     let size = observed.servers.as_deref().and_then(storage::templated);
-    match (&findings.storage.rigid, size) {
+    match (&storage.rigid, size) {
         (Some(_), Some(size)) => {
             let mut smaller = database.clone();
             smaller.spec.storage.size = size.to_owned();
@@ -262,17 +266,4 @@ fn as_large_as_it_can_be<'d>(
         }
         _ => Cow::Borrowed(database),
     }
-}
-
-/// Why the Database is not taken as it is, if that is what the error means.
-fn objection(error: &Error) -> Option<Objection> {
-    let reason = match (error, error.class()) {
-        (Error::NotOurs(_), _) => ReasonWord::of("Conflict"),
-        (_, ErrorClass::Permanent) => ReasonWord::of("Refused"),
-        (_, ErrorClass::Transient | ErrorClass::Unknown) => return None,
-    };
-    Some(Objection {
-        reason,
-        message: evenkeel_ambient::chain(error),
-    })
 }

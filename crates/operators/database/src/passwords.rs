@@ -1,12 +1,17 @@
 //! A new password in a running server.
 
 use std::future::Future;
+use std::io;
+use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::credentials::{Exchange, host};
 use crate::resource::Database;
+
+/// How long the server may take to answer; other work waits for it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why the server did not take the new password.
 #[derive(Debug, thiserror::Error)]
@@ -86,15 +91,19 @@ pub async fn exchange_at(
 }
 
 async fn log_in(server: &PgConnectOptions, password: &str) -> sqlx::Result<PgConnection> {
-    server.clone().password(password).connect().await
+    in_time(server.clone().password(password).connect()).await
+}
+
+/// The answer, unless it takes too long.
+async fn in_time<T>(asked: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+    let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
+    tokio::time::timeout(PATIENCE, asked).await.map_err(late)?
 }
 
 async fn change(mut connection: PgConnection, next: &str) -> sqlx::Result<()> {
     // A role may always change its own password; the statement takes no parameters.
     let sql = format!("ALTER ROLE CURRENT_USER PASSWORD {}", literal(next));
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-        .execute(&mut connection)
-        .await?;
+    in_time(sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut connection)).await?;
     connection.close().await
 }
 

@@ -1,14 +1,14 @@
 //! The status, written in one place and only when it changed.
 
-use evenkeel_controller::{Context, Error};
+use evenkeel_controller::{Context, Error, ReasonWord, Status};
 
 use crate::credentials::service_host;
+use crate::findings::Findings;
 use crate::names::Names;
 use crate::observe::Observed;
-use crate::operator::Findings;
 use crate::resource::Database;
-use crate::status::DatabaseStatus;
-use crate::verdict::Seen;
+use crate::status::{DatabaseStatus, Phase};
+use crate::verdict::{NOT_KNOWN, Seen, verdict};
 
 /// Says how the Database is.
 pub(crate) async fn report(
@@ -17,16 +17,45 @@ pub(crate) async fn report(
     findings: &Findings,
     cx: &Context,
 ) -> Result<(), Error> {
+    let (objection, trouble) = (findings.objection(), findings.trouble());
     let seen = Seen {
         database,
         servers: observed.servers.as_deref(),
         pods: &observed.pods,
         storage: &findings.storage,
         credentials: &findings.credentials,
-        objection: findings.objection.as_ref(),
+        objection: objection.as_ref(),
+        trouble: trouble.as_ref(),
     };
     let write = |status: &mut DatabaseStatus| fill(status, &seen, findings);
     cx.set_status(database, seen.verdicts(), write).await?;
+    Ok(())
+}
+
+/// Says that nobody can tell how the Database is.
+pub(crate) async fn report_blind(
+    database: &Database,
+    error: &Error,
+    cx: &Context,
+) -> Result<(), Error> {
+    let message = evenkeel_ambient::chain(error);
+    let unknown = verdict("Ready", Status::Unknown, NOT_KNOWN, message);
+    let write = |status: &mut DatabaseStatus| status.phase = Some(Phase::Unknown);
+    cx.set_status(database, [unknown], write).await?;
+    Ok(())
+}
+
+/// Says that the Database goes away, and what that waits for.
+pub(crate) async fn report_farewell(
+    database: &Database,
+    waits_for: &str,
+    cx: &Context,
+) -> Result<(), Error> {
+    let message = format!("it is being deleted and waits for {waits_for}");
+    let reason = ReasonWord::of("Deleting");
+    let going = verdict("Ready", Status::False, reason, message);
+    let write = |status: &mut DatabaseStatus| status.phase = Some(Phase::Deleting);
+    cx.set_status(database, [going], write).await?;
     Ok(())
 }
 
@@ -43,7 +72,8 @@ fn fill(status: &mut DatabaseStatus, seen: &Seen<'_>, findings: &Findings) {
     status.read_only_endpoint = (database.spec.replicas > 1).then(|| at(&names.read_only()));
     status.secret_name = Some(names.secret());
     status.rotated.clone_from(&findings.rotated);
-    if seen.is_settled() && !database.spec.stopped {
+    let wanted = database.wanted_servers();
+    if seen.is_settled() && wanted > 0 && seen.ready_servers() == wanted {
         status.version = Some(database.spec.version.clone());
     }
 }

@@ -71,4 +71,6 @@ pub enum Phase {
     Stopped,
     /// Going away.
     Deleting,
+    /// Nobody can tell at present.
+    Unknown,
 }

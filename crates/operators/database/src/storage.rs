@@ -9,7 +9,7 @@ use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
 
-use crate::names::VOLUME;
+use crate::names::{DATABASE, VOLUME};
 use crate::quantity::bytes;
 use crate::resource::Database;
 
@@ -69,6 +69,12 @@ pub fn decide(
         storage.steps.push(Step::Recreate);
     }
     storage
+}
+
+/// Whether a volume was made for this Database and belongs to nothing else.
+pub(crate) fn is_ours(database: &Database, claim: &PersistentVolumeClaim) -> bool {
+    let labelled = claim.labels().get(DATABASE) == database.metadata.name.as_ref();
+    labelled && claim.owner_references().is_empty()
 }
 
 /// The size, if it is below what is wanted.

@@ -12,6 +12,7 @@ use crate::names::Names;
 use crate::resource::Database;
 use crate::status::Phase;
 use crate::storage::{Step, Storage};
+use crate::stuck::why_not_started;
 
 /// How the credentials are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,11 +23,13 @@ pub enum Credentials {
     Changing(String),
     /// Nothing can be done until people do something.
     Stuck(Stuck),
+    /// Nobody could find out.
+    Unknown,
 }
 
-/// Why a Database is not taken as it is.
+/// Something that people and machines should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objection {
+pub struct Remark {
     /// For machines.
     pub reason: ReasonWord,
     /// For people.
@@ -47,7 +50,9 @@ pub struct Seen<'a> {
     /// The Secret.
     pub credentials: &'a Credentials,
     /// Why the Database is not taken as it is.
-    pub objection: Option<&'a Objection>,
+    pub objection: Option<&'a Remark>,
+    /// What went wrong and is tried again.
+    pub trouble: Option<&'a Remark>,
 }
 
 impl Seen<'_> {
@@ -89,7 +94,7 @@ impl Seen<'_> {
         status.and_then(|status| status.ready_replicas).unwrap_or(0)
     }
 
-    /// Whether all servers run what is asked for.
+    /// Whether all servers are made as they are asked for; not whether they answer.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         let Some(servers) = self.servers else {
@@ -114,12 +119,7 @@ impl Seen<'_> {
 
     fn accepted(&self) -> Verdict {
         match self.objection {
-            Some(objection) => verdict(
-                "Accepted",
-                Status::False,
-                objection.reason.clone(),
-                objection.message.clone(),
-            ),
+            Some(objection) => remarked("Accepted", Status::False, objection),
             None => said(
                 "Accepted",
                 Status::True,
@@ -142,6 +142,11 @@ impl Seen<'_> {
                 let (reason, message) = explain(stuck, &secret);
                 (Status::False, reason, message)
             }
+            Credentials::Unknown => (
+                Status::Unknown,
+                NOT_KNOWN,
+                "it could not be found out; see Progressing".to_owned(),
+            ),
         };
         verdict("CredentialsReady", status, reason, message)
     }
@@ -185,12 +190,15 @@ impl Seen<'_> {
     }
 
     fn progressing(&self) -> Verdict {
+        if let Some(trouble) = self.trouble {
+            return remarked("Progressing", Status::True, trouble);
+        }
         if self.is_settled() {
             return said(
                 "Progressing",
                 Status::False,
                 SETTLED,
-                "all servers run what is asked for",
+                "all servers are made as they are asked for",
             );
         }
         let message = format!(
@@ -207,7 +215,7 @@ impl Seen<'_> {
 
     fn ready(&self) -> Verdict {
         let (ready, wanted) = (self.ready_servers(), self.database.wanted_servers());
-        let message = format!("{ready}/{wanted} servers are ready");
+        let message = format!("{ready}/{wanted} servers are ready{}", self.not_started());
         let no = |reason, message| verdict("Ready", Status::False, reason, message);
         if self.database.spec.stopped || wanted == 0 {
             return no(ReasonWord::of("Stopped"), "stopped on request".to_owned());
@@ -237,6 +245,15 @@ impl Seen<'_> {
         )
     }
 
+    /// The pods that do not start, and why.
+    fn not_started(&self) -> String {
+        let told = |pod: &Pod| {
+            let why = why_not_started(pod)?;
+            Some(format!("; {} does not start: {why}", pod.name_any()))
+        };
+        self.pods.iter().filter_map(told).collect()
+    }
+
     fn primary_is_ready(&self) -> bool {
         let primary = Names::of(self.database).pod(0);
         let pod = self.pods.iter().find(|pod| pod.name_any() == primary);
@@ -253,14 +270,24 @@ impl Seen<'_> {
 const ACCEPTED: ReasonWord = ReasonWord::of("Accepted");
 const UP_TO_DATE: ReasonWord = ReasonWord::of("UpToDate");
 const SETTLED: ReasonWord = ReasonWord::of("Settled");
+pub(crate) const NOT_KNOWN: ReasonWord = ReasonWord::of("NotKnown");
 
-fn verdict(kind: &'static str, status: Status, reason: ReasonWord, message: String) -> Verdict {
+pub(crate) fn verdict(
+    kind: &'static str,
+    status: Status,
+    reason: ReasonWord,
+    message: String,
+) -> Verdict {
     Verdict {
         kind: Cow::Borrowed(kind),
         status,
         reason,
         message,
     }
+}
+
+fn remarked(kind: &'static str, status: Status, remark: &Remark) -> Verdict {
+    verdict(kind, status, remark.reason.clone(), remark.message.clone())
 }
 
 fn said(kind: &'static str, status: Status, reason: ReasonWord, message: &str) -> Verdict {

@@ -7,6 +7,7 @@ use std::net::Ipv4Addr;
 use serde_json::{Value, json};
 
 use super::super::fill;
+use super::is_external;
 use crate::strategy::Surroundings;
 
 /// 10.96.0.0/12, without the network's own address, the API server's and the last one.
@@ -37,19 +38,19 @@ pub(super) fn keep(service: &mut Value, old: &Value, around: &dyn Surroundings) 
     let before = &old["spec"];
     if let Some(spec) = fill::part(service, "spec") {
         let same_type = spec["type"] == before["type"];
-        let needs = |spec: &Value| fill::text(spec, "type") != "ExternalName";
-        if needs(spec) && needs(before) {
+        if has_address(spec) && has_address(before) {
             keep_address(spec, before);
         }
         if same_type || needs_ports(spec) {
             keep_ports(spec, before);
         }
-        if !needs(spec) && needs(before) {
+        if !has_address(spec) && has_address(before) {
             release_address(spec, before);
         }
         if !needs_ports(spec) && needs_ports(before) {
             release_ports(spec, before);
         }
+        release_traffic(spec, before);
     }
     assign(service, around);
 }
@@ -110,7 +111,7 @@ fn assign_ports(spec: &mut Value, taken: &Taken, seed: u64) {
             port["nodePort"] = (FIRST_PORT + number).into();
         }
     }
-    if spec["type"] == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local" {
+    if is_checked(spec) {
         let number = free(seed.wrapping_add(99), PORTS, |offset| {
             !used.contains(&u64::from(FIRST_PORT + offset))
         });
@@ -174,6 +175,37 @@ fn release_ports(spec: &mut Value, before: &Value) {
             fill::remove(port, "nodePort");
         }
     }
+}
+
+/// What only some types have goes with the type, unless it was changed on the way.
+fn release_traffic(spec: &mut Value, before: &Value) {
+    type Needs = fn(&Value) -> bool;
+    let parts: [(&str, Needs); 5] = [
+        ("healthCheckNodePort", is_checked),
+        ("allocateLoadBalancerNodePorts", is_balanced),
+        ("loadBalancerClass", is_balanced),
+        ("externalTrafficPolicy", is_external),
+        ("internalTrafficPolicy", has_address),
+    ];
+    for (name, needs) in parts {
+        if needs(before) && !needs(spec) && spec.get(name) == before.get(name) {
+            fill::remove(spec, name);
+        }
+    }
+}
+
+/// Whether it has an address of its own, or at least could.
+fn has_address(spec: &Value) -> bool {
+    fill::text(spec, "type") != "ExternalName"
+}
+
+fn is_balanced(spec: &Value) -> bool {
+    fill::text(spec, "type") == "LoadBalancer"
+}
+
+/// Whether a balancer asks each node for its health.
+fn is_checked(spec: &Value) -> bool {
+    is_balanced(spec) && fill::text(spec, "externalTrafficPolicy") == "Local"
 }
 
 /// What the other services hold.

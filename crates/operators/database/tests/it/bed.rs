@@ -60,6 +60,14 @@ pub(crate) struct Bed {
     admin: Client,
 }
 
+/// Runs a test on a new simulated cluster and on the real one, in a namespace of its own.
+pub(crate) async fn on_each(namespace: &str, test: impl AsyncFn(Bed)) {
+    test(Bed::on(&Cluster::simulated_alive(), namespace).await).await;
+    if let Some(real) = Cluster::shared_real_alive_or_skip().await {
+        test(Bed::on(&real, namespace).await).await;
+    }
+}
+
 /// The operator at work; it stops with the value.
 pub(crate) struct Operating {
     stop: CancellationToken,

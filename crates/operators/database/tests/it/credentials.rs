@@ -84,10 +84,34 @@ fn a_secret_without_a_password_is_damaged_not_filled_in() {
     let database = database(json!({}));
     let mut secret = made(&database);
     secret.data.as_mut().unwrap().remove("password");
-    assert!(matches!(
+    assert_eq!(
         step(&database, &secret),
-        Step::Stuck(Stuck::Damaged(_))
-    ));
+        Step::Stuck(Stuck::Damaged("password"))
+    );
+    let mut secret = made(&database);
+    secret.data.as_mut().unwrap().remove("replication-password");
+    assert_eq!(
+        step(&database, &secret),
+        Step::Stuck(Stuck::Damaged("replication-password"))
+    );
+}
+
+/// Programs put certificates and the like beside; that is no reason to write for ever.
+#[test]
+fn what_people_put_beside_the_credentials_is_theirs() {
+    let database = database(json!({}));
+    let mut secret = made(&database);
+    let data = secret.data.as_mut().unwrap();
+    data.insert(
+        "ca.crt".to_owned(),
+        k8s_openapi::ByteString(b"theirs".to_vec()),
+    );
+    assert_eq!(step(&database, &secret), Step::Nothing);
+    let moved = crate::sample::database(json!({"port": 6000}));
+    assert_eq!(
+        read(&refresh(&moved, secret), "ca.crt").as_deref(),
+        Some("theirs")
+    );
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The life of a Database in a cluster, simulated and real.
 
 use evenkeel_database_operator::{Database, Phase};
-use evenkeel_testkit::Cluster;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret, Service, ServiceAccount};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -9,15 +8,7 @@ use kube::ResourceExt;
 use kube::api::{DeleteParams, ObjectMeta, Patch, PatchParams};
 use serde_json::json;
 
-use crate::bed::Bed;
-
-/// Runs a test on a new simulated cluster and on the real one, in a namespace of its own.
-async fn on_each(namespace: &str, test: impl AsyncFn(Bed)) {
-    test(Bed::on(&Cluster::simulated_alive(), namespace).await).await;
-    if let Some(real) = Cluster::shared_real_alive_or_skip().await {
-        test(Bed::on(&real, namespace).await).await;
-    }
-}
+use crate::bed::{Bed, on_each};
 
 /// The metadata of everything that a Database owns.
 async fn children(bed: &Bed) -> Vec<(&'static str, ObjectMeta)> {

@@ -11,6 +11,7 @@ mod life;
 mod sample;
 mod script;
 mod storage;
+mod stuck;
 mod transitions;
 mod verdict;
 mod world;

@@ -2,7 +2,7 @@
 
 use evenkeel_database_operator::credentials::Stuck;
 use evenkeel_database_operator::storage::Storage;
-use evenkeel_database_operator::verdict::{Credentials, Objection, Seen};
+use evenkeel_database_operator::verdict::{Credentials, Remark, Seen};
 use evenkeel_database_operator::{Children, Database, Phase};
 use evenkeel_reconcile::{ReasonWord, Status};
 use k8s_openapi::api::apps::v1::StatefulSet;
@@ -18,7 +18,8 @@ struct Scene {
     pods: Vec<Pod>,
     storage: Storage,
     credentials: Credentials,
-    objection: Option<Objection>,
+    objection: Option<Remark>,
+    trouble: Option<Remark>,
 }
 
 fn scene(replicas: i32) -> Scene {
@@ -39,6 +40,7 @@ fn scene(replicas: i32) -> Scene {
         storage: Storage::default(),
         credentials: Credentials::Ready,
         objection: None,
+        trouble: None,
     }
 }
 
@@ -60,6 +62,7 @@ impl Scene {
             storage: &self.storage,
             credentials: &self.credentials,
             objection: self.objection.as_ref(),
+            trouble: self.trouble.as_ref(),
         }
     }
 
@@ -163,7 +166,7 @@ fn growing_volumes_are_named() {
 #[test]
 fn an_objection_is_the_reason_why_nothing_happens() {
     let mut scene = scene(1);
-    scene.objection = Some(Objection {
+    scene.objection = Some(Remark {
         reason: ReasonWord::of("Conflict"),
         message: "Service orders is not ours".to_owned(),
     });
@@ -184,4 +187,44 @@ fn a_stopped_database_says_so() {
     scene.database.spec.stopped = true;
     assert_eq!(scene.says("Ready").1, "Stopped");
     assert_eq!(scene.seen().phase(), Phase::Stopped);
+}
+
+/// What could not be found out is not said to be wrong.
+#[test]
+fn unknown_is_neither_true_nor_false() {
+    let mut scene = scene(1);
+    scene.credentials = Credentials::Unknown;
+    assert_eq!(scene.says("CredentialsReady").0, Status::Unknown);
+    assert_eq!(scene.says("Ready").0, Status::True, "the servers answer");
+}
+
+#[test]
+fn what_is_tried_again_is_said_with_its_class() {
+    let mut scene = scene(1);
+    scene.trouble = Some(Remark {
+        reason: ReasonWord::of("TransientError"),
+        message: "create Service orders: quota exceeded (403)".to_owned(),
+    });
+    let (status, reason, message) = scene.says("Progressing");
+    assert_eq!((status, reason.as_str()), (Status::True, "TransientError"));
+    assert!(message.contains("quota"), "{message}");
+    assert_eq!(scene.says("Accepted").0, Status::True, "it may yet work");
+}
+
+#[test]
+fn a_pod_that_does_not_start_is_named_with_the_reason() {
+    let mut scene = scene(1);
+    scene.set_ready(0);
+    scene.pods[0] = serde_json::from_value(json!({
+        "metadata": {"name": "orders-0"},
+        "status": {"phase": "Pending", "conditions": [
+            {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"},
+        ]},
+    }))
+    .unwrap();
+    let (_, _, message) = scene.says("Ready");
+    assert!(
+        message.contains("orders-0 does not start: Unschedulable"),
+        "{message}"
+    );
 }
