@@ -124,7 +124,10 @@ fn find(
 /// Where the key is kept: among the objects, so that every process which opens the cluster's file
 /// has the same, but under a name that no path and no definition can have.
 fn keeping_place() -> (ResourceId, Key) {
-    (ResourceId::new("kubesim", "signing keys"), Key::cluster("0"))
+    (
+        ResourceId::new("kubesim", "signing keys"),
+        Key::cluster("0"),
+    )
 }
 
 /// The key, if a token was ever asked for.
@@ -172,6 +175,21 @@ fn sign(key: &[u8], message: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_key_is_drawn_and_kept_and_not_served() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("cluster");
+        let open = || Cluster::builder().open(&path).unwrap();
+        let cluster = open();
+        assert_eq!(kept_key(&cluster), None, "nobody has asked yet");
+        let drawn = key(&cluster);
+        assert_ne!(drawn, key(&Cluster::new()));
+        let (resource, _) = keeping_place();
+        assert!(cluster.registry().find_stored(&resource).is_none());
+        drop(cluster);
+        assert_eq!(key(&open()), drawn, "tokens outlive the process");
+    }
 
     #[test]
     fn signatures_are_those_of_the_standard() {

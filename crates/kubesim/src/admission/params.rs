@@ -30,9 +30,9 @@ pub(super) fn of(
         None => selected(cluster, &resource, namespace, &reference["selector"]),
     };
     match found.is_empty() && reference["parameterNotFoundAction"] == "Deny" {
-        true => Err(
-            "no params found for policy binding with `Deny` parameterNotFoundAction".to_owned(),
-        ),
+        true => {
+            Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned())
+        }
         false => Ok(found),
     }
 }
