@@ -168,6 +168,19 @@ impl Shelf {
         touched
     }
 
+    /// The marks that the object had so far and has no more in `live`: whom somebody robs of it.
+    pub(crate) fn robbed(&self, place: &Place, live: &Live) -> Vec<Arc<str>> {
+        let content = lock(&self.content);
+        let Some(known) = content.objects.get(place) else {
+            return Vec::new();
+        };
+        let stays = |mark: &&Arc<str>| live.marks().any(|still| still == *mark);
+        let lost = known.marks().filter(|mark| !stays(mark));
+        lost.filter(|_| live.is_newer_than(&known.revision))
+            .cloned()
+            .collect()
+    }
+
     /// Takes out what we deleted.
     pub(crate) fn forget(&self, key: &ObjectKey) {
         let (mut content, place) = (lock(&self.content), Place::of(key));
@@ -218,6 +231,7 @@ impl Shelf {
             }
         }
         for (place, live) in listed {
+            touched.extend(self.robbed(&place, &live));
             let marks: Vec<_> = live.marks().cloned().collect();
             if self.put(place, live) {
                 touched.extend(marks);

@@ -214,6 +214,9 @@ impl SetWorld<'_> {
             .await;
         let metadata = match answer {
             Ok(seen) => seen.metadata,
+            Err(error) if seen.is_none() && error.code() == Some(422) => {
+                return self.unseen(key, item, error).await;
+            }
             Err(error) => return self.hindered(key, error),
         };
         let entries = metadata.managed();
@@ -228,6 +231,18 @@ impl SetWorld<'_> {
                 fields,
             }),
             None => Ok(Verdict::New { fields }),
+        }
+    }
+
+    /// What was not seen may be there all the same, as somebody else's. Then that is what hinders
+    /// the write, not what the server would say to a mixture of both.
+    async fn unseen(&self, key: &ObjectKey, item: &Item, error: Error) -> Result<Verdict, Error> {
+        match self.cluster.calls.look(&item.resource, key).await? {
+            Some(there) => Ok(Verdict::Exists {
+                uid: there.metadata.uid.unwrap_or_default(),
+                fields: 0,
+            }),
+            None => self.hindered(key, error),
         }
     }
 

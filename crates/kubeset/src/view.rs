@@ -227,6 +227,7 @@ async fn watch(reader: &Reader, shelf: &Shelf, revision: &mut String) -> Result<
             WatchEvent::Added(seen) | WatchEvent::Modified(seen) => {
                 let (place, live) = reader.read(seen);
                 *revision = live.revision.to_string();
+                reader.bells.ring(&shelf.robbed(&place, &live), true);
                 let marks: Vec<_> = live.marks().cloned().collect();
                 let touched = shelf.put(place, live);
                 reader.bells.ring(&marks, touched);
