@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::context::{Known, Shared};
 use crate::error::NotKnown;
 use crate::key::Key;
+use crate::metrics::Numbers;
 use crate::watched::Watched;
 
 /// What work beside the runs may use.
@@ -18,6 +19,7 @@ pub struct Leading<K> {
     pub(crate) client: Client,
     pub(crate) handle: Handle<Key>,
     pub(crate) shared: Arc<Shared>,
+    pub(crate) numbers: Numbers,
     pub(crate) term: Term,
     pub(crate) stop: CancellationToken,
     pub(crate) _kind: std::marker::PhantomData<fn() -> K>,
@@ -58,6 +60,11 @@ impl<K: Watched> Leading<K> {
     /// The dice.
     pub fn dice(&self) -> &SharedRandom {
         &self.shared.dice
+    }
+
+    /// Says in the metrics how many things outside the cluster nobody declares any more.
+    pub fn count_orphans(&self, count: usize) {
+        self.numbers.orphans(count);
     }
 
     /// The time during which the process leads.

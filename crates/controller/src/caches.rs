@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::key::ResourceId;
-use crate::stream::{Stream, StreamState};
+use crate::stream::{Following, Stream, StreamState};
 use crate::watched::Watched;
 use crate::writes::{Mark, Written};
 
@@ -23,6 +23,9 @@ pub(crate) trait AnyStream: Send + Sync {
     fn progress(&self) -> watch::Receiver<()>;
     fn has_seen(&self, written: &Written) -> bool;
     fn list_again(&self);
+    fn selector(&self) -> &str;
+    fn count(&self) -> usize;
+    fn following(&self) -> Following;
     fn followed(self: Arc<Self>) -> BoxFuture<'static, ()>;
 }
 
@@ -51,6 +54,18 @@ impl<T: Watched> AnyStream for Stream<T> {
 
     fn list_again(&self) {
         self.list_again();
+    }
+
+    fn selector(&self) -> &str {
+        self.selector()
+    }
+
+    fn count(&self) -> usize {
+        self.read().len()
+    }
+
+    fn following(&self) -> Following {
+        self.following()
     }
 
     fn followed(self: Arc<Self>) -> BoxFuture<'static, ()> {

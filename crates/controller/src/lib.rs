@@ -21,6 +21,7 @@
 //! request is sent twice. After a lost lease no request is sent at all.
 
 mod background;
+mod cache_numbers;
 mod caches;
 pub mod client;
 pub mod context;

@@ -14,6 +14,7 @@ use prometheus_client::registry::Registry;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::cache_numbers::CacheNumbers;
 use crate::caches::Caches;
 use crate::context::Shared;
 use crate::controller::Controller;
@@ -56,8 +57,10 @@ impl Manager {
         dice: SharedRandom,
         registry: &mut Registry,
     ) -> Self {
+        let caches = Arc::new(Caches::new(client.clone(), dice.clone()));
+        registry.register_collector(Box::new(CacheNumbers(Arc::clone(&caches))));
         Self {
-            caches: Arc::new(Caches::new(client.clone(), dice.clone())),
+            caches,
             client,
             clock,
             dice,

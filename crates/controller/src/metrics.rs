@@ -49,6 +49,7 @@ struct Families {
     waited: Family<Of, Histogram>,
     retries: Family<Of, Counter>,
     stale: Family<Of, Counter>,
+    orphans: Family<Of, Gauge>,
     leads: Gauge,
 }
 
@@ -71,6 +72,7 @@ impl Sheet {
             waited: Family::new_with_constructor(seconds),
             retries: Family::default(),
             stale: Family::default(),
+            orphans: Family::default(),
             leads: Gauge::default(),
         };
         families.register(registry);
@@ -142,6 +144,8 @@ impl Families {
         );
         let stale = "Runs that found a cache older than their own last write";
         registry.register("stale_sync_skips", stale, self.stale.clone());
+        let orphans = "Things outside the cluster that nobody declares any more";
+        registry.register("external_orphans", orphans, self.orphans.clone());
         let leads = "Whether this process leads";
         registry.register("leader_election_master_status", leads, self.leads.clone());
     }
@@ -164,6 +168,12 @@ impl Numbers {
     /// A run found a cache older than its own last write.
     pub(crate) fn stale(&self) {
         self.sheet.0.stale.get_or_create(&self.of()).inc();
+    }
+
+    /// So many things outside the cluster belong to nobody who still exists.
+    pub(crate) fn orphans(&self, count: usize) {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        self.sheet.0.orphans.get_or_create(&self.of()).set(count);
     }
 
     fn queue(&self, priority: Priority, depth: usize, oldest: Duration) {

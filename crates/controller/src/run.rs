@@ -91,6 +91,7 @@ impl<R: Reconciler> Ready<R> {
             client: evenkeel_lease::fence(&self.client, term),
             handle: handle.clone(),
             shared: Arc::clone(&self.shared),
+            numbers: self.numbers.clone(),
             term: term.clone(),
             stop: stop.clone(),
             _kind: std::marker::PhantomData,

@@ -83,6 +83,16 @@ pub(crate) struct Stream<T> {
     state: watch::Sender<StreamState>,
     progress: watch::Sender<()>,
     relist: Notify,
+    following: Mutex<Following>,
+}
+
+/// How it goes with following a kind.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Following {
+    /// How often a list or a watch broke off and had to begin again.
+    pub(crate) restarts: u64,
+    /// When the server last said anything.
+    pub(crate) heard: Option<Instant>,
 }
 
 /// Where a stream goes on.
@@ -133,7 +143,13 @@ impl<T: Watched> Stream<T> {
             state: watch::Sender::default(),
             progress: watch::Sender::default(),
             relist: Notify::new(),
+            following: Mutex::default(),
         }
+    }
+
+    /// Which objects of the kind; empty for all.
+    pub(crate) fn selector(&self) -> &str {
+        self.labels.as_deref().unwrap_or_default()
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<T>> {
@@ -150,6 +166,17 @@ impl<T: Watched> Stream<T> {
 
     pub(crate) fn state(&self) -> watch::Receiver<StreamState> {
         self.state.subscribe()
+    }
+
+    /// How it goes with following the kind.
+    pub(crate) fn following(&self) -> Following {
+        *self.lock_following()
+    }
+
+    fn lock_following(&self) -> MutexGuard<'_, Following> {
+        self.following
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes whenever something came in.
@@ -194,6 +221,7 @@ impl<T: Watched> Stream<T> {
                 }
                 Err(broken) => broken,
             };
+            self.lock_following().restarts += 1;
             if !broken.goes_on() {
                 next = Next::List;
             }
@@ -290,6 +318,7 @@ impl<T: Watched> Stream<T> {
         for change in changes {
             listeners.iter().for_each(|listener| listener(change));
         }
+        self.lock_following().heard = Some(Instant::now());
         self.progress.send_replace(());
     }
 

@@ -243,11 +243,15 @@ impl Bed {
     }
 
     pub(crate) fn manager_through(&self, view: &View) -> Manager {
+        self.manager_counting(view, &mut Registry::default())
+    }
+
+    /// A manager whose numbers can be read.
+    pub(crate) fn manager_counting(&self, view: &View, registry: &mut Registry) -> Manager {
         let nth = self.managers.fetch_add(1, Ordering::SeqCst);
         let client = Client::new(view.clone(), "default");
         let dice = Arc::new(SeededRandom::new(nth as u64));
-        let mut registry = Registry::default();
-        let manager = Manager::new(client, Arc::new(self.clock.clone()), dice, &mut registry);
+        let manager = Manager::new(client, Arc::new(self.clock.clone()), dice, registry);
         manager.checked_in(&self.checks)
     }
 

@@ -5,5 +5,6 @@ mod example;
 mod faults;
 mod freshness;
 mod leading;
+mod numbers;
 mod reporting;
 mod watching;

@@ -71,6 +71,7 @@ async fn once(
     let (Some(seen), mode) = (found.orphans, keeper.settings.orphans.mode) else {
         return Ok(());
     };
+    leading.count_orphans(seen.len());
     let ripe = orphans.seen(seen, &keeper.settings.orphans, now);
     if ripe.is_empty() || mode == OrphanMode::Off {
         return Ok(());
