@@ -149,7 +149,7 @@ pub(crate) async fn grow(
         .map_err(Error::kube(format!("grow {name} to {size}")))
 }
 
-/// Tells a pod what it is.
+/// Tells a pod what it is, unless it changed since it was seen.
 pub(crate) async fn label(
     database: &Database,
     pod: &Pod,
@@ -157,7 +157,10 @@ pub(crate) async fn label(
     cx: &Context,
 ) -> Result<(), Error> {
     let labels = json!({ROLE: role.as_str()});
-    let patch = Patch::Merge(json!({"metadata": {"uid": pod.uid(), "labels": labels}}));
+    let seen = json!({
+        "uid": pod.uid(), "resourceVersion": pod.resource_version(), "labels": labels,
+    });
+    let patch = Patch::Merge(json!({ "metadata": seen }));
     let name = pod.name_any();
     match api::<Pod>(database, cx)
         .patch(&name, &patching(cx), &patch)

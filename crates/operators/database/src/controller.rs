@@ -1,10 +1,12 @@
 //! The controller: what wakes it, what it writes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use evenkeel_children::Children as Owned;
 use evenkeel_controller::{Controller, Key, Metadata, Verb, Watch};
 use evenkeel_kubeset::{GroupKind, Settings};
+use evenkeel_reconcile::RetryPolicy;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{
     ConfigMap, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount,
@@ -20,6 +22,13 @@ use crate::resource::Database;
 
 /// The label by which the children of a Database are found.
 const PARENT: &str = "evenkeel.io/database-uid";
+
+/// A request that fails is soon given up: the run is repeated anyhow, and what people ask for
+/// meanwhile, a deletion above all, must not wait for it.
+const BRIEFLY: RetryPolicy = RetryPolicy {
+    total: Some(Duration::from_secs(5)),
+    ..RetryPolicy::CALLS
+};
 
 /// A controller for Databases that changes passwords through `passwords`.
 pub fn controller<P: Passwords>(passwords: P) -> Controller<DatabaseOperator<P>> {
@@ -81,6 +90,7 @@ fn child_settings() -> Settings {
             .into_iter()
             .map(|(group, kind)| GroupKind::new(group, kind))
             .collect(),
+        retry: BRIEFLY,
         ..Settings::default()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use evenkeel_ambient::{SeededRandom, SystemClock};
-use evenkeel_controller::{Ended, Manager, Watch};
+use evenkeel_controller::{Ended, Manager, Rights, Watch};
 use evenkeel_database_operator::credentials::Exchange;
 use evenkeel_database_operator::passwords::{PasswordError, Passwords};
 use evenkeel_database_operator::{Database, controller};
@@ -148,11 +148,20 @@ impl Bed {
     pub(crate) fn operate(&self) -> Operating {
         match &self.cluster {
             Cluster::Simulated(simulated) => {
-                let view = simulated.cluster().view("operator");
-                self.operate_with(Client::new(view, "default"))
+                self.operate_through(&simulated.cluster().view("operator"))
             }
             Cluster::Real(_) => self.operate_with(self.admin.clone()),
         }
+    }
+
+    /// The same through this connection.
+    pub(crate) fn operate_through(&self, view: &View) -> Operating {
+        self.operate_with(Client::new(view.clone(), "default"))
+    }
+
+    /// The rights that the operator asks for.
+    pub(crate) fn rights(&self, client: Client) -> Rights {
+        self.manager(client).rights()
     }
 
     fn operate_with(&self, client: Client) -> Operating {
@@ -251,9 +260,13 @@ impl Bed {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let status = self.database().await.map(|database| database.status);
+        let database = self.database().await;
+        let database = database.map(|mut database| {
+            database.metadata.managed_fields = None;
+            json!({"metadata": database.metadata, "status": database.status})
+        });
         panic!(
-            "on the {} cluster, it never came true that {what}; {status:#?}",
+            "on the {} cluster, it never came true that {what}; {database:#?}",
             self.cluster.name()
         );
     }

@@ -1,6 +1,7 @@
 //! What a Database becomes: golden files, and laws that hold for every specification.
 
 use evenkeel_database_operator::{Children, Database};
+use kube::CustomResourceExt;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -66,6 +67,110 @@ fn every_field_has_an_effect() {
         let changed = documents(&database(json!({field: value})));
         assert_ne!(plain, changed, "{field} has no effect");
     }
+}
+
+/// The places of everything in a value that is no object or list itself.
+fn leaves(value: &Value, place: &str, found: &mut Vec<String>) {
+    let children: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields.iter().map(|(k, v)| (escaped(k), v)).collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(n, v)| (n.to_string(), v))
+            .collect(),
+        _ => return found.push(place.to_owned()),
+    };
+    for (name, child) in children {
+        leaves(child, &format!("{place}/{name}"), found);
+    }
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The same without what is at `place`; nothing if that cannot be left out.
+fn without(spec: &Value, place: &str) -> Option<Database> {
+    let mut spec = spec.clone();
+    let (parent, name) = place.rsplit_once('/')?;
+    match spec.pointer_mut(parent)? {
+        Value::Object(fields) => drop(fields.remove(&name.replace("~1", "/"))),
+        Value::Array(items) => drop(items.remove(name.parse().ok()?)),
+        _ => return None,
+    }
+    let mut database = full();
+    database.spec = serde_json::from_value(spec).ok()?;
+    Some(database)
+}
+
+/// Down to the last timeout of a probe: what is set has an effect, and unsetting it removes the effect.
+#[test]
+fn whatever_is_set_can_be_unset() {
+    let spec = serde_json::to_value(full().spec).unwrap();
+    let (whole, mut places) = (documents(&full()), Vec::new());
+    leaves(&spec, "", &mut places);
+    // These change what the operator does; the version is overruled by the image; and there is a
+    // budget unless somebody says no.
+    let elsewhere = [
+        "/passwordSecretRef",
+        "/deletionPolicy",
+        "/version",
+        "/disruptionBudget/enabled",
+    ];
+    let mut tried = 0;
+    for place in places {
+        if elsewhere.iter().any(|other| place.starts_with(other)) {
+            continue;
+        }
+        if let Some(smaller) = without(&spec, &place) {
+            assert_ne!(documents(&smaller), whole, "{place} has no effect");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 30, "{tried}");
+}
+
+#[test]
+fn there_is_a_budget_unless_somebody_says_no() {
+    let budget = |wish: Value| Children::of(&database(json!({"disruptionBudget": wish}))).budget;
+    assert!(budget(json!({})).is_some());
+    assert_eq!(budget(json!({"enabled": false})), None);
+}
+
+/// A field that is added to the resource must be added to the example, or nothing above tests it.
+#[test]
+fn the_example_with_everything_has_every_field() {
+    let definition = serde_json::to_value(Database::crd()).unwrap();
+    let schema =
+        &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    let spec = serde_json::to_value(full().spec).unwrap();
+    let of = |schema: &Value, value: &Value, of: &str| {
+        let fields = schema["properties"].as_object().unwrap().keys();
+        let missing = fields.filter(|field| value.get(field).is_none());
+        missing
+            .map(|field| format!("{of}{field}"))
+            .collect::<Vec<_>>()
+    };
+    let mut missing = of(schema, &spec, "");
+    for part in [
+        "image",
+        "storage",
+        "service",
+        "disruptionBudget",
+        "passwordSecretRef",
+        "probes",
+    ] {
+        missing.extend(of(
+            &schema["properties"][part],
+            &spec[part],
+            &format!("{part}."),
+        ));
+    }
+    assert_eq!(
+        missing,
+        ["paused", "stopped"],
+        "those two have tests of their own"
+    );
 }
 
 /// A subset of the fields, in any order.

@@ -36,6 +36,8 @@ enum Tale {
     Delete,
     /// Delete it and keep the data.
     Retain,
+    /// Send its pods where no node is, then take that back.
+    TakeBack,
 }
 
 /// A Database, and what happens to it.
@@ -138,6 +140,11 @@ impl Subject for Told {
                 bed.declare(json!({"storage": {"size": "3Gi", "class": "growing"}}))
                     .await;
             }
+            Tale::TakeBack => {
+                bed.declare(json!({"nodeSelector": {"disk": "none"}})).await;
+                sleep(A_WHILE).await;
+                bed.declare(json!({})).await;
+            }
             Tale::Rotate => bed.annotate("evenkeel.io/rotate-password", "monday").await,
             Tale::Delete | Tale::Retain => {
                 let how = DeleteParams::background();
@@ -206,15 +213,32 @@ async fn a_deletion_survives_a_crash_at_every_write() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_that_is_taken_back_survives_a_crash_at_every_write() {
+    assert!(crashes(Tale::TakeBack).await.writes > 4);
+}
+
+const TALES: [Tale; 7] = [
+    Tale::Create,
+    Tale::Update,
+    Tale::Grow,
+    Tale::Rotate,
+    Tale::Delete,
+    Tale::Retain,
+    Tale::TakeBack,
+];
+
+#[tokio::test(start_paused = true)]
 async fn old_views_do_no_harm() {
-    for tale in [Tale::Create, Tale::Rotate] {
-        assert!(old_views(async || Told::begin(tale).await).await.runs > 4);
+    for tale in TALES {
+        let explored = old_views(async || Told::begin(tale).await).await;
+        assert!(explored.runs > 4, "{tale:?}: {explored:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn lost_events_are_made_up_for() {
-    for tale in [Tale::Create, Tale::Update, Tale::Grow] {
-        assert!(lost_events(async || Told::begin(tale).await, 4).await.runs > 4);
+    for tale in TALES {
+        let explored = lost_events(async || Told::begin(tale).await, 2).await;
+        assert!(explored.runs > 2, "{tale:?}: {explored:?}");
     }
 }

@@ -19,14 +19,14 @@ fn servers() -> StatefulSet {
     serde_json::from_value(servers).unwrap()
 }
 
-fn pod(revision: &str, status: Value) -> Pod {
+fn pod(revision: &str, status: &Value) -> Pod {
     let labels = json!({"controller-revision-hash": revision});
     let pod = json!({"metadata": {"name": "orders-0", "labels": labels}, "status": status});
     serde_json::from_value(pod).unwrap()
 }
 
 /// A pod whose only container is in this state.
-fn with_container(phase: &str, state: Value) -> Value {
+fn with_container(phase: &str, state: &Value) -> Value {
     let container = json!({
         "name": "postgresql", "image": "x", "imageID": "", "restartCount": 0,
         "ready": false, "state": state,
@@ -35,7 +35,7 @@ fn with_container(phase: &str, state: Value) -> Value {
 }
 
 fn waiting(reason: &str) -> Value {
-    with_container("Pending", json!({"waiting": {"reason": reason}}))
+    with_container("Pending", &json!({"waiting": {"reason": reason}}))
 }
 
 fn is_in_the_way(pod: Pod) -> bool {
@@ -47,26 +47,26 @@ fn old_pods_whose_server_does_not_run_are_in_the_way() {
     let unplaced = json!({"phase": "Pending"});
     let crashed = with_container(
         "Running",
-        json!({"waiting": {"reason": "CrashLoopBackOff"}}),
+        &json!({"waiting": {"reason": "CrashLoopBackOff"}}),
     );
     for status in [unplaced, waiting("ImagePullBackOff"), crashed] {
-        assert!(is_in_the_way(pod("old", status.clone())), "{status}");
-        assert!(!is_in_the_way(pod("new", status.clone())), "{status}");
+        assert!(is_in_the_way(pod("old", &status)), "{status}");
+        assert!(!is_in_the_way(pod("new", &status)), "{status}");
     }
 }
 
 #[test]
 fn a_server_that_may_be_at_work_is_never_in_the_way() {
-    let recovering = with_container("Running", json!({"running": {}}));
+    let recovering = with_container("Running", &json!({"running": {}}));
     let untold = json!({"phase": "Running"});
     for status in [recovering, untold] {
-        assert!(!is_in_the_way(pod("old", status.clone())), "{status}");
+        assert!(!is_in_the_way(pod("old", &status)), "{status}");
     }
 }
 
 #[test]
 fn nothing_is_judged_by_what_is_out_of_date_or_not_known() {
-    let stuck = || pod("old", json!({"phase": "Pending"}));
+    let stuck = || pod("old", &json!({"phase": "Pending"}));
     let mut newer = servers();
     newer.metadata.generation = Some(4);
     assert!(in_the_way(&newer, &[stuck()]).is_empty());

@@ -34,13 +34,7 @@ pub(crate) async fn children(bed: &Bed) -> BTreeMap<String, Value> {
 /// An object without what differs from run to run.
 fn lasting(mut object: Value) -> Value {
     if let Some(spec) = object["spec"].as_object_mut() {
-        for of_server in [
-            "clusterIP",
-            "clusterIPs",
-            "healthCheckNodePort",
-            "allocateLoadBalancerNodePorts",
-            "externalTrafficPolicy",
-        ] {
+        for of_server in ["clusterIP", "clusterIPs"] {
             spec.remove(of_server);
         }
     }
