@@ -132,3 +132,40 @@ async fn every_request_is_covered_by_the_shipped_rights() {
     }
     assert!(beyond.is_empty(), "{beyond:?}");
 }
+
+/// What `bench/` measures with a thousand, so that its numbers mean something.
+#[tokio::test(start_paused = true)]
+async fn many_databases_come_to_life_and_then_cost_nothing() {
+    const MANY: u64 = 30;
+    let (bed, view) = bed().await;
+    let _operator = bed.operate_through(&view);
+    for number in 0..MANY {
+        // The cluster's own storage class.
+        let spec = json!({"version": "17", "storage": {"size": "1Gi"}});
+        let labels = json!({"test": bed.namespace});
+        let name = format!("database-{number}");
+        bed.create::<Database>(json!({
+            "apiVersion": "evenkeel.io/v1", "kind": "Database",
+            "metadata": {"name": name, "labels": labels}, "spec": spec,
+        }))
+        .await;
+    }
+    bed.until("all of them are ready", async || {
+        let all = bed.api::<Database>().list(&Default::default()).await;
+        let is_ready = |database: Database| {
+            let status = database.status.unwrap_or_default();
+            status.ready_replicas == 1 && status.version.as_deref() == Some("17")
+        };
+        all.unwrap().items.into_iter().all(is_ready)
+    })
+    .await;
+    sleep(A_WHILE).await;
+    let each = view.reset_log().requests() / MANY;
+    assert!(each < 60, "{each} requests for each");
+    sleep(HOUR).await;
+    let log = view.log();
+    assert!(
+        log.entries()
+            .all(|entry| entry.call.verb.as_str() == "watch")
+    );
+}

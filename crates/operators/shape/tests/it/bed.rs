@@ -133,9 +133,14 @@ impl Bed {
     }
 
     pub(crate) fn manager(&self) -> Manager {
+        self.manager_counting(&mut Registry::default())
+    }
+
+    /// A manager whose numbers can be read.
+    pub(crate) fn manager_counting(&self, registry: &mut Registry) -> Manager {
         let client = Client::new(self.view.clone(), "default");
         let dice = Arc::new(SeededRandom::new(7));
-        let manager = Manager::new(client, self.clock.clone(), dice, &mut Registry::default());
+        let manager = Manager::new(client, self.clock.clone(), dice, registry);
         add_to(manager, self.transport(), self.settings.clone())
     }
 

@@ -2,6 +2,9 @@
 
 use evenkeel_shape_operator::OrphanMode;
 use evenkeel_shapes_cloud::{NewShape, Verb, Vices};
+use prometheus_client::encoding::text;
+use prometheus_client::registry::Registry;
+use tokio_util::sync::CancellationToken;
 
 use crate::bed::{Bed, by_labels, seconds, square};
 
@@ -132,4 +135,23 @@ async fn a_cloud_that_shows_nothing_is_no_order_to_forget() {
     seconds(600).await;
     assert_eq!(bed.cloud.history().len(), 1);
     assert_eq!(bed.condition("foo", "Ready").await, "True Available");
+}
+
+#[tokio::test(start_paused = true)]
+async fn orphans_are_counted_until_they_are_gone() {
+    let (bed, mut registry) = (Bed::new(by_labels()).await, Registry::default());
+    leaked(&bed, 3);
+    let manager = bed.manager_counting(&mut registry);
+    let working = tokio::spawn(manager.run(CancellationToken::new()));
+    bed.declare("foo", square("red")).await;
+    let shows = |line: &str| {
+        let mut shown = String::new();
+        text::encode(&mut shown, &registry).expect("numbers");
+        shown.lines().any(|shown| shown == line)
+    };
+    seconds(120).await;
+    assert!(shows("external_orphans{controller=\"shape\"} 3"));
+    seconds(3_600).await;
+    assert!(shows("external_orphans{controller=\"shape\"} 0"));
+    working.abort();
 }
