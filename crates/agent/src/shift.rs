@@ -1,6 +1,7 @@
 //! All that goes on while the lease is held.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use evenkeel_model::{AgentId, StackId};
 use evenkeel_reconcile::runner::{Debounce, Handle, Runner, Settings as Running};
 use evenkeel_reconcile::{Delays, RetryPolicy};
 use kube::Client;
-use tokio::sync::watch;
+use tokio::sync::{Mutex as Writing, Notify, watch};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +48,10 @@ pub(crate) struct Shift {
     pub(crate) looks: Handle<StackId>,
     /// Grows when the broker has a question.
     pub(crate) questions: watch::Sender<u64>,
-    memory: Memory,
+    /// One writes at a time, so that what is older never comes last.
+    memory: Writing<Memory>,
+    /// Rings when a restart would not know everything.
+    forgotten: Notify,
     known: Mutex<Known>,
 }
 
@@ -96,8 +100,10 @@ pub(crate) async fn work(
     let ended = tokio::select! {
         _ = working => Ok(()),
         failed = shift.talk(&stop) => failed,
+        never = shift.remember() => match never {},
     };
-    let _ = timeout(LAST_WORDS, shift.say_all()).await;
+    let last = async { tokio::join!(shift.say_all(), shift.remember_if_forgotten()) };
+    let _ = timeout(LAST_WORDS, last).await;
     ended
 }
 
@@ -160,7 +166,8 @@ impl Shift {
             runs,
             looks,
             questions: watch::Sender::new(0),
-            memory: Memory::new(client.clone(), namespace, &settings.name),
+            memory: Writing::new(Memory::new(client.clone(), namespace, &settings.name)),
+            forgotten: Notify::new(),
             client,
             known: Mutex::default(),
         }
@@ -170,7 +177,7 @@ impl Shift {
     async fn recall(&self) {
         let policy = self.agent.settings.retry_of_broker();
         for failures in 1.. {
-            match self.memory.read().await {
+            match self.memory.lock().await.read().await {
                 Ok((told, texts)) => return self.recalled(told, texts),
                 Err(error) if failures > 3 => {
                     let error = &error as &dyn std::error::Error;
@@ -272,31 +279,47 @@ impl Shift {
         self.measure();
     }
 
-    /// Notes that a complete pass answered a call. It is written down with the next occasion: a
-    /// restart before that answers once more.
+    /// Notes that a complete pass answered a call. It is written down soon: whoever dies before
+    /// that answers once more, whatever the drift mode.
     pub(crate) fn answered(&self, stack: StackId, call: Call) {
         let mut known = self.known();
         if known.told.answered.insert(stack, call) != Some(call) {
             known.remembered = false;
+            self.forgotten.notify_one();
+        }
+    }
+
+    /// Writes down whatever a restart would not know, for ever.
+    async fn remember(&self) -> Infallible {
+        loop {
+            self.forgotten.notified().await;
+            self.remember_if_forgotten().await;
         }
     }
 
     /// Writes down what a restart has to know, if it does not know it.
     pub(crate) async fn remember_if_forgotten(&self) {
+        let memory = self.memory.lock().await;
         let (told, texts) = {
-            let mut known = self.known();
-            if std::mem::replace(&mut known.remembered, true) {
+            let known = self.known();
+            if known.remembered {
                 return;
             }
             (known.told.clone(), known.texts.clone())
         };
-        if let Err(error) = self.memory.write(&told, &texts).await {
-            self.known().remembered = false;
-            let error = &error as &dyn std::error::Error;
-            tracing::warn!(
-                error,
-                "a restart without the broker would not know what to hold"
-            );
+        match memory.write(&told, &texts).await {
+            // More may have come meanwhile.
+            Ok(()) => {
+                let mut known = self.known();
+                known.remembered = known.told == told;
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(
+                    error,
+                    "a restart without the broker would not know what to hold"
+                );
+            }
         }
     }
 
