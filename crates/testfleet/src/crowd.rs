@@ -5,16 +5,20 @@ use std::time::Duration;
 use evenkeel_testkit::Cluster;
 use futures::{StreamExt, stream};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::fleet::Fleet;
 use crate::site::Site;
 use crate::stack::Stack;
+use crate::wait::Patience;
 
 /// How many agents are made or asked at once.
 const AT_ONCE: usize = 16;
 /// A look at all agents is a large answer: it is asked for seldom, so as not to be measured itself.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const PATIENCE: Patience = Patience {
+    longest: Duration::from_secs(900),
+    pause: Duration::from_millis(100),
+};
 
 /// Many simulated clusters with agents that all serve one stack. What it does, it does
 /// everywhere, and it tells how long that took.
@@ -53,9 +57,10 @@ impl Crowd {
     pub async fn delivers(&self, text: &str) -> Duration {
         let begun = Instant::now();
         self.stack.submit(text).await;
-        while !self.is_everywhere().await {
-            sleep(LOOK_EVERY).await;
-        }
+        let everywhere = async || self.is_everywhere().await.then_some(());
+        PATIENCE
+            .until("the revision to be everywhere", everywhere)
+            .await;
         begun.elapsed()
     }
 

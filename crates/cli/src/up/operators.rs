@@ -33,7 +33,7 @@ pub(super) struct Operators {
 
 /// All operators of one cluster, and a cloud that makes shapes for one of them.
 struct Beside {
-    cluster: String,
+    place: Place,
     cloud_url: String,
     cloud: JoinHandle<std::io::Result<()>>,
     operator: JoinHandle<()>,
@@ -67,7 +67,7 @@ impl Operators {
             place: place.clone(),
         };
         self.beside.push(Beside {
-            cluster: place.name,
+            place,
             cloud_url,
             cloud: tokio::spawn(serve(listener, new_cloud(), self.stop.clone())),
             operator: tokio::spawn(work.done()),
@@ -121,21 +121,23 @@ impl Part for Operators {
     }
 
     fn told(&self) -> Value {
-        let told = |one: &Beside| (one.cluster.clone(), one.cloud_url.as_str().into());
+        let told = |one: &Beside| (one.place.name.clone(), one.cloud_url.as_str().into());
         Value::Object(self.beside.iter().map(told).collect::<Map<_, _>>())
     }
 
     fn shown(&self) -> String {
         let Some(Beside {
-            cluster, cloud_url, ..
+            place, cloud_url, ..
         }) = self.beside.first()
         else {
             return String::new();
         };
+        let (cluster, file) = (&place.name, place.kubeconfig.display());
         format!(
             "\nOperators for Databases, AI agents and the shapes of a cloud run beside each of them.\n\
              {cluster} has samples:\n  \
-             kubectl get databases,agents,shapes\n  kubectl describe database orders\n  \
+             kubectl --kubeconfig {file} get databases,agents,shapes\n  \
+             kubectl --kubeconfig {file} describe database orders\n  \
              curl {cloud_url}/v1/shapes\n  \
              curl -X DELETE {cloud_url}/v1/shapes/ID     and see it come back\n"
         )
