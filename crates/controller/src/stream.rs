@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! list in pages ──▶ watch ──▶ ended or broken: watch on from there
-//!       ▲             └─────▶ 410 (as status or in the stream), refused, asked to: list again
+//!       ▲             └─────▶ 410 (as status or in the stream), refused, asked to, hourly: list again
 //! ```
 //!
 //! Each stream has its own backoff, so that one kind that cannot be watched slows no other.
@@ -29,6 +29,10 @@ const PAGE: u32 = 500;
 
 /// How long one watch lasts, in seconds; after a little more silence it is taken for dead.
 const WATCH_SECONDS: u32 = 290;
+
+/// How often everything is listed although the watch could go on: an event that got lost on the
+/// way, in a proxy or a bug, is made up for by then.
+const SURVEY: RetryPolicy = RetryPolicy::every(Duration::from_secs(3_600));
 
 /// For how long a server that is behind what we saw is not believed. After that it is taken for
 /// one whose data was restored from a backup.
@@ -204,10 +208,15 @@ impl<T: Watched> Stream<T> {
     pub(crate) async fn follow(&self) {
         let mut next = Next::List;
         let mut troubles = Troubles::default();
+        let mut survey = Instant::now();
         loop {
             let begun = Instant::now();
             let went_on = match &mut next {
-                Next::List => self.list(&mut troubles).await,
+                Next::List => {
+                    survey = begun + SURVEY.delay(1, &*self.dice);
+                    self.list(&mut troubles).await
+                }
+                Next::WatchFrom(_) if begun >= survey => Ok(Next::List),
                 Next::WatchFrom(revision) => self.watch(revision).await,
             };
             // A list alone proves nothing: the watch that follows may be refused time and again.

@@ -43,6 +43,9 @@ pub struct Settings {
     pub patience: Duration,
     /// How to repeat requests while the server is busy.
     pub retry: RetryPolicy,
+    /// How often every kind is listed although its watch goes on, so that an event that got lost on
+    /// the way is made up for; never if nothing is said.
+    pub survey: Option<RetryPolicy>,
 }
 
 impl Default for Settings {
@@ -57,6 +60,7 @@ impl Default for Settings {
             parallel: EIGHT,
             patience: Duration::from_secs(30),
             retry: RetryPolicy::CALLS,
+            survey: None,
         }
     }
 }
@@ -100,7 +104,7 @@ impl Cluster {
             dice,
         };
         Self(Arc::new(Shared {
-            view: View::new(calls.clone(), settings.owner_key.clone()),
+            view: View::new(calls.clone(), settings.owner_key.clone(), settings.survey),
             settings,
             calls,
             discovery: Discovery::default(),

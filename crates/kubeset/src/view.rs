@@ -2,7 +2,7 @@
 //! for each kind in use.
 //!
 //! ```text
-//! follow: list ──▶ watch from there ──▶ (ended: again from the last revision; 410: list again)
+//! follow: list ──▶ watch from there ──▶ (ended: again from the last revision; 410, survey: list again)
 //! ```
 //!
 //! A process keeps one view for all its sets; what a set itself writes is put in at once, so that
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use evenkeel_reconcile::RetryPolicy;
 use futures::StreamExt;
 use kube::api::WatchEvent;
 use tokio::task::JoinSet;
@@ -52,6 +53,7 @@ struct Reader {
     owner_key: String,
     words: Words,
     bells: Bells,
+    survey: Option<RetryPolicy>,
 }
 
 impl Reader {
@@ -68,12 +70,13 @@ impl Reader {
 }
 
 impl View {
-    pub(crate) fn new(calls: Calls, owner_key: String) -> Self {
+    pub(crate) fn new(calls: Calls, owner_key: String, survey: Option<RetryPolicy>) -> Self {
         let reader = Reader {
             calls,
             owner_key,
             words: Words::default(),
             bells: Bells::default(),
+            survey,
         };
         Self {
             reader: Arc::new(reader),
@@ -197,12 +200,20 @@ async fn list(reader: &Reader, shelf: &Shelf) -> Result<String, Error> {
     Ok(revision)
 }
 
-/// Lists and watches until the server has forgotten the revision that we are at.
+/// Lists and watches until the server has forgotten the revision that we are at, or until it is
+/// time to look at everything again.
 async fn list_and_watch(reader: &Reader, shelf: &Shelf) -> Result<(), Error> {
     let mut revision = list(reader, shelf).await?;
     shelf.state.send_replace(State::Known);
+    let survey = reader
+        .survey
+        .map(|every| every.delay(1, &*reader.calls.dice));
+    let survey = survey.map(|pause| Instant::now() + pause);
     loop {
         let begun = Instant::now();
+        if survey.is_some_and(|due| begun >= due) {
+            return Ok(());
+        }
         match watch(reader, shelf, &mut revision).await {
             Err(error) if error.code() == Some(410) => return Ok(()),
             ended => ended?,

@@ -98,3 +98,28 @@ async fn an_object_that_moves_between_sets_is_the_same_object_all_the_time() {
     })
     .await;
 }
+
+/// What the server refuses is a change to somebody else's object; the rest of the set is in order.
+#[tokio::test]
+async fn what_others_have_is_in_the_way_also_when_it_could_not_become_what_we_want() {
+    on_each_cluster(async |cluster| {
+        let bed = Bed::on(cluster, "owner-refusal").await;
+        let policy = SetPolicy::default();
+        let service = |ports: &str| {
+            format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: s, namespace: owner-refusal}}\nspec: {{ports: {ports}}}\n")
+        };
+        settle(
+            &bed.set("a"),
+            &(bed.namespace() + &service("[{port: 1}]")),
+            &policy,
+        )
+        .await;
+        // Two ports need names, and theirs has none.
+        let wanted = service("[{name: http, port: 2}]") + &bed.map("m", "b");
+        let converged = bed.set("b").converge(&read(&wanted), &policy).await;
+        let told = told(&converged);
+        assert_eq!(told["Service s"], Word::Refused, "{}", why(&converged));
+        assert_eq!(told["ConfigMap m"], Word::Created);
+    })
+    .await;
+}

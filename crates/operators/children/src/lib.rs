@@ -2,7 +2,8 @@
 //!
 //! An operator turns each of its objects into others. [`Children`] holds one [`Set`] for each parent,
 //! all on one set of watches; it begins when the process leads, falls silent when it no longer does,
-//! and wakes a parent when somebody else touches what it owns.
+//! and wakes a parent when somebody else touches what it owns, at the latest when the hourly survey
+//! finds it out.
 //!
 //! ```text
 //! Controller ─ meanwhile ─▶ Children::lead ─▶ kubeset::Cluster (fenced) ─ touched ─▶ wake the parent
@@ -11,11 +12,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use evenkeel_controller::{Key, Leading, Watched};
 use evenkeel_kubeset::{Cluster, Parent, Set, Settings, Touched};
+use evenkeel_reconcile::RetryPolicy;
 use evenkeel_reconcile::runner::Request;
 use tokio::sync::watch;
+
+/// How often all children are listed although nobody was heard to touch any.
+const SURVEY: RetryPolicy = RetryPolicy::every(Duration::from_secs(3_600));
 
 /// The children of all objects of one kind.
 #[derive(Debug)]
@@ -36,8 +42,9 @@ impl Children {
     /// Children as `settings` say; their kinds must be listed there.
     #[must_use]
     pub fn new(settings: Settings) -> Arc<Self> {
+        let survey = Some(SURVEY);
         Arc::new(Self {
-            settings,
+            settings: Settings { survey, ..settings },
             cluster: watch::Sender::new(None),
             parents: Mutex::default(),
         })
