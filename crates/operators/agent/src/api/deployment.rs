@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::apps::v1::DeploymentStrategy;
 use k8s_openapi::api::core::v1::{
     Affinity, Container, EnvFromSource, EnvVar, LocalObjectReference, PodSecurityContext,
-    ResourceRequirements, SecurityContext, Toleration, Volume, VolumeMount,
+    ResourceRequirements, SecurityContext, Toleration, TopologySpreadConstraint, Volume,
+    VolumeMount,
 };
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +90,42 @@ pub struct SharedDeployment {
     /// Further containers.
     #[serde(default, deserialize_with = "quantities::as_text")]
     pub extra_containers: Option<Vec<Container>>,
+    /// How pods are spread; without a selector, the agent's own are meant. Not in kagent 0.10, as
+    /// all that follow.
+    pub topology_spread_constraints: Option<Vec<TopologySpreadConstraint>>,
+    /// How pods are replaced; when absent, one more is started before one is stopped.
+    pub strategy: Option<DeploymentStrategy>,
+    /// When a container that no longer shows its card is restarted; never when absent.
+    pub liveness_probe: Option<CardProbe>,
+    /// How long a container may take until it shows its card; as long as it likes when absent.
+    pub startup_probe: Option<CardProbe>,
+    /// How many pods may go at once when nodes are drained; all when absent.
+    pub pod_disruption_budget: Option<DisruptionBudget>,
+}
+
+/// How an agent is asked for its card. What is absent is as Kubernetes has it.
+#[derive(KubeSchema, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CardProbe {
+    /// When it is asked first, in seconds.
+    pub initial_delay_seconds: Option<i32>,
+    /// How long it may take, in seconds.
+    pub timeout_seconds: Option<i32>,
+    /// How often it is asked, in seconds.
+    pub period_seconds: Option<i32>,
+    /// How often in a row it may fail.
+    pub failure_threshold: Option<i32>,
+}
+
+/// How many pods may go at once.
+#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[x_kube(validation = Rule::new("has(self.minAvailable) != has(self.maxUnavailable)").message("exactly one of minAvailable and maxUnavailable must be set"))]
+#[serde(rename_all = "camelCase")]
+pub struct DisruptionBudget {
+    /// So many must stay.
+    pub min_available: Option<IntOrString>,
+    /// So many may go.
+    pub max_unavailable: Option<IntOrString>,
 }
 
 /// What the service account that is made for an agent carries.

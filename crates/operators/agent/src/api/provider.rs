@@ -105,9 +105,13 @@ pub struct OllamaConfig {
     pub options: Option<BTreeMap<String, String>>,
 }
 
-/// What only Gemini has: nothing.
+/// What only Gemini has.
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct GeminiConfig {}
+#[serde(rename_all = "camelCase")]
+pub struct GeminiConfig {
+    /// At most this many tokens.
+    pub max_output_tokens: Option<i64>,
+}
 
 /// What only Gemini on Vertex AI has.
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -171,6 +175,28 @@ pub struct BedrockConfig {
     #[serde(rename = "cacheTTL")]
     #[schemars(extend("enum" = ["5m", "1h"], "default" = "5m"))]
     pub cache_ttl: Option<String>,
+    /// What watches over requests and answers.
+    pub guardrail: Option<BedrockGuardrail>,
+    /// How long an answer may take, in seconds.
+    #[schemars(range(min = 1))]
+    pub read_timeout: Option<i64>,
+    /// How long a connection may take, in seconds.
+    #[schemars(range(min = 1))]
+    pub connect_timeout: Option<i64>,
+}
+
+/// What watches over requests to AWS Bedrock and its answers.
+#[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BedrockGuardrail {
+    /// Its id or ARN.
+    #[schemars(length(min = 1))]
+    pub identifier: String,
+    /// Its version, or DRAFT.
+    #[schemars(length(min = 1))]
+    pub version: String,
+    /// How much it tells of what it did.
+    #[schemars(extend("enum" = ["disabled", "enabled", "enabled_full"]))]
+    pub trace: Option<String>,
 }
 
 /// What only SAP AI Core has.

@@ -5,7 +5,8 @@ use kube::ResourceExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::resource;
+use super::defaults::By;
+use super::{defaults, resource};
 use crate::api::Agent;
 use crate::translate::settings::KnownNamespaces;
 use crate::translate::{Resources, Settings, TranslateError, Translation, translate};
@@ -78,6 +79,7 @@ pub struct Documents {
     resources: Resources,
     namespace: Option<String>,
     target: Option<String>,
+    filled: By,
 }
 
 /// A file in the form of kagent's golden tests.
@@ -104,6 +106,16 @@ impl Documents {
             resources: Resources::default(),
             namespace,
             target: None,
+            filled: By::Go,
+        }
+    }
+
+    /// The same for documents as an API server would keep them: what their authors left out is
+    /// filled in. kagent's golden files never saw a server.
+    pub fn as_served(namespace: Option<String>) -> Self {
+        Self {
+            filled: By::Server,
+            ..Self::new(namespace)
         }
     }
 
@@ -136,7 +148,8 @@ impl Documents {
             }
         })?;
         let namespace = self.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
-        for document in documents {
+        for mut document in documents {
+            defaults::fill(&mut document.object, self.filled);
             let what = format!("{} {}", document.id.kind, document.id.name);
             resource::insert(document, namespace, &mut self.resources).map_err(|source| {
                 OfflineError::NotOfItsKind {

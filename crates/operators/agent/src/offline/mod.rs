@@ -7,6 +7,7 @@
 //! Documents are those of Kubernetes, or one file in the form of kagent's golden tests, which holds
 //! them and says which agent is meant. See [`Documents`].
 
+mod defaults;
 mod documents;
 mod resource;
 

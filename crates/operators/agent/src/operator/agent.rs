@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use evenkeel_controller::{
-    Context, Controller, Key, Metadata, Outcome, Ran, Reconciler, Told, Verb, Verdict, Watch,
+    Context, Controller, Key, Metadata, Outcome, Ran, Reconciler, Status, Told, Verb, Verdict,
+    Watch,
 };
 use evenkeel_kubeset::Converged;
 use evenkeel_reconcile::Word;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret, Service, ServiceAccount};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 
 use super::children::{Children, MANAGER, inputs_of};
 use super::error::OperatorError;
-use super::{gather, is_paused, is_watched, secrets, verdicts};
+use super::numbers::Numbers;
+use super::turns::Turns;
+use super::{Options, gather, is_paused, is_watched, secrets, told, verdicts};
+use crate::api::status::AgentStatus;
 use crate::api::{Agent, MCPServer, ModelConfig, RemoteMCPServer};
 use crate::translate::{Settings, TranslateError, Translation, translate};
 
@@ -21,17 +26,21 @@ use crate::translate::{Settings, TranslateError, Translation, translate};
 pub struct Agents {
     settings: Settings,
     children: Arc<Children>,
+    turns: Arc<Turns>,
+    numbers: Numbers,
     /// The hash of which people were told last, so that nobody is told twice.
     told: Mutex<BTreeMap<Key, String>>,
 }
 
 /// What it is for, what wakes it, what it writes.
-pub fn controller(settings: Settings) -> Controller<Agents> {
-    let children = Children::new();
-    let following = Arc::clone(&children);
+pub fn controller(options: Options) -> Controller<Agents> {
+    let (children, turns) = (Children::new(), Turns::new(options.rollouts));
+    let (following, calling) = (Arc::clone(&children), Arc::clone(&turns));
     let agents = Agents {
-        settings,
+        settings: options.settings,
         children,
+        turns,
+        numbers: options.numbers,
         told: Mutex::default(),
     };
     let write = [Verb::Create, Verb::Patch, Verb::Delete];
@@ -46,12 +55,15 @@ pub fn controller(settings: Settings) -> Controller<Agents> {
         .follows(Watch::<Metadata<ConfigMap>>::all())
         .follows(Watch::<Metadata<Namespace>>::all())
         .meanwhile(|leading| following.follow(leading))
+        .meanwhile(|leading| calling.call(leading))
         .writes::<Deployment>(&write)
         .writes::<Service>(&write)
         .writes::<Secret>(&write)
         .writes::<ConfigMap>(&write)
         .writes::<ServiceAccount>(&[Verb::Get, Verb::List, Verb::Watch])
         .writes::<ServiceAccount>(&write)
+        .writes::<PodDisruptionBudget>(&[Verb::Get, Verb::List, Verb::Watch])
+        .writes::<PodDisruptionBudget>(&write)
         .writes_part::<Agent>("finalizers", &[Verb::Update])
         .writes_part::<Agent>("status", &[Verb::Update])
 }
@@ -68,12 +80,13 @@ impl Reconciler for Agents {
         let translated = self.translated(&agent, &cx).await?;
         match translated {
             Ok(translation) => self.bring_about(&agent, &translation, &cx).await,
-            Err(error) => refuse(&agent, error, &cx).await,
+            Err(error) => self.refuse(&agent, error, &cx).await,
         }
     }
 
     fn gone(&self, key: &Key) {
         self.children.forget(key);
+        self.turns.give_back(key);
         self.told
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -99,26 +112,86 @@ impl Agents {
         cx: &Context,
     ) -> Ran<OperatorError> {
         let before = cx.known::<Deployment>()?.get(cx.key());
+        if self.must_wait(agent, before.as_deref(), translation, cx.key()) {
+            return Ok(Outcome::wait("its turn to restart pods"));
+        }
         let Some(converged) = self.children.converge(agent, translation).await? else {
             return Ok(Outcome::wait("the lease"));
         };
+        self.numbers.converged(&converged);
+        cx.tell(agent, told::of(&converged)).await;
         self.tell_roll(agent, before.as_deref(), translation, &converged, cx)
             .await;
         let trouble = trouble(&converged);
+        if trouble.is_some() {
+            self.numbers.failed("NotApplied");
+        }
         let live = cx.known::<Deployment>()?.get(cx.key());
-        let ready = verdicts::ready(live.as_deref(), translation.hash());
-        let serves = ready.status == evenkeel_controller::Status::True;
-        let accepted = match &trouble {
-            None => verdicts::accepted(),
-            Some(why) => verdicts::failed(why),
-        };
-        report(agent, [accepted, verdicts::resolved(), ready], cx).await?;
+        let said = judged(translation, live.as_deref(), trouble.as_deref());
+        let serves = said[2].status == Status::True;
+        if serves {
+            self.is_ready(agent, cx);
+        }
+        report(agent, said, cx, |status| {
+            verdicts::count(live.as_deref(), status);
+            status.endpoint = Some(translation.endpoint());
+            status.objects = translation.names();
+        })
+        .await?;
         match (&converged.result, trouble) {
             (Err(interrupted), _) => Ok(Outcome::failed(interrupted.into())),
             (Ok(_), Some(_)) => Ok(Outcome::wait("an object that is in the way")),
             (Ok(_), None) if !serves => Ok(Outcome::wait("the pods")),
             (Ok(_), None) => Ok(Outcome::Done),
         }
+    }
+
+    /// Whether another agent restarts its pods first. What people changed never waits.
+    fn must_wait(
+        &self,
+        agent: &Agent,
+        before: Option<&Deployment>,
+        translation: &Translation,
+        key: &Key,
+    ) -> bool {
+        let told = agent.status.as_ref();
+        let seen = told.and_then(|status| status.observed_generation) == agent.metadata.generation;
+        let before = before.and_then(inputs_of).filter(|_| seen);
+        before.is_some_and(|before| translation.inputs().differ_by_operator(&before))
+            && !self.turns.take(key)
+    }
+
+    /// Ends the agent's turn, and notes how long it was not ready.
+    fn is_ready(&self, agent: &Agent, cx: &Context) {
+        self.turns.give_back(cx.key());
+        let known = agent.status.iter().flat_map(|status| &status.conditions);
+        let ready = known.filter(|known| known.kind == verdicts::READY);
+        for known in ready.filter(|known| known.status != Status::True) {
+            let since = cx.clock().now().duration_since(known.last_transition_time);
+            self.numbers
+                .became_ready(since.try_into().unwrap_or_default());
+        }
+    }
+
+    /// Says why an agent cannot run, and leaves what runs alone.
+    async fn refuse(
+        &self,
+        agent: &Agent,
+        error: TranslateError,
+        cx: &Context,
+    ) -> Ran<OperatorError> {
+        self.turns.give_back(cx.key());
+        self.numbers.failed(error.reason());
+        let live = cx.known::<Deployment>()?.get(cx.key());
+        let [accepted, resolved] = verdicts::refused(&error);
+        let ready = verdicts::not_ready(live.as_deref());
+        let said = [accepted, resolved, ready, verdicts::not_progressing()];
+        report(agent, said, cx, |status| {
+            verdicts::count(live.as_deref(), status);
+        })
+        .await?;
+        // Whatever is wrong may be wrong in what the agent refers to, and mended there.
+        Ok(Outcome::wait(error.to_string()))
     }
 
     /// Tells people, once, which input changed when pods are restarted.
@@ -141,6 +214,7 @@ impl Agents {
         if changed.is_empty() || !self.is_news(cx.key(), translation.hash()) {
             return;
         }
+        self.numbers.restarted();
         let told = Told {
             warning: false,
             reason: "PodsRestarted".to_owned(),
@@ -174,28 +248,33 @@ fn trouble(converged: &Converged) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
-/// Says why an agent cannot run, and leaves what runs alone.
-async fn refuse(agent: &Agent, error: TranslateError, cx: &Context) -> Ran<OperatorError> {
-    let live = cx.known::<Deployment>()?.get(cx.key());
-    let [accepted, resolved] = verdicts::refused(&error);
-    report(
-        agent,
-        [accepted, resolved, verdicts::not_ready(live.as_deref())],
-        cx,
-    )
-    .await?;
-    Ok(match error.waits_for() {
-        Some(reference) => Outcome::wait(reference.to_string()),
-        None => Outcome::Terminal(error.into()),
-    })
+/// What is said of an agent whose text makes sense.
+fn judged(
+    translation: &Translation,
+    live: Option<&Deployment>,
+    trouble: Option<&str>,
+) -> [Verdict; 4] {
+    let inputs = translation.inputs();
+    [
+        trouble.map_or_else(verdicts::accepted, verdicts::failed),
+        verdicts::resolved(),
+        verdicts::ready(live, &inputs),
+        verdicts::progressing(live, &inputs),
+    ]
 }
 
 /// Writes all conditions together, so that each speaks of the same generation.
-async fn report(agent: &Agent, said: [Verdict; 3], cx: &Context) -> Result<(), OperatorError> {
+async fn report(
+    agent: &Agent,
+    said: [Verdict; 4],
+    cx: &Context,
+    edit: impl FnOnce(&mut AgentStatus),
+) -> Result<(), OperatorError> {
     let unsupported = verdicts::unsupported(agent);
     let is_clear = unsupported.is_none();
     let said = said.into_iter().chain(unsupported);
     let written = cx.set_status(agent, said, |status| {
+        edit(status);
         if is_clear {
             status
                 .conditions

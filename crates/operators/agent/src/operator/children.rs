@@ -20,12 +20,13 @@ const OWNER_KEY: &str = "evenkeel.io/agent";
 pub(super) const MANAGER: &str = "evenkeel-agent-operator";
 
 /// The kinds of objects that agents have.
-pub(super) const KINDS: [(&str, &str); 5] = [
+pub(super) const KINDS: [(&str, &str); 6] = [
     ("", "Secret"),
     ("", "ServiceAccount"),
     ("", "ConfigMap"),
     ("apps", "Deployment"),
     ("", "Service"),
+    ("policy", "PodDisruptionBudget"),
 ];
 
 /// How the objects of agents are kept.

@@ -19,6 +19,8 @@ pub struct Installation {
 }
 
 const NAME: &str = "evenkeel-agent-operator";
+/// Where health and metrics are shown.
+const VITALS: u16 = 8080;
 
 impl Installation {
     /// Everything that is to be applied, in order. `manager` is only asked for the rights that the
@@ -78,9 +80,14 @@ impl Installation {
 
     fn deployment(&self) -> Value {
         let labels = json!({"app.kubernetes.io/name": NAME});
+        let asked = |path: &str| json!({"httpGet": {"path": path, "port": "vitals"}});
         let container = json!({
             "name": "operator", "image": self.image,
-            "args": ["operator", "--only", "agent"],
+            // Where it may hold a lease: see `lease_role`.
+            "args": ["operator", "--only", "agent", "--lease", format!("{}/{NAME}", self.namespace),
+                "--vitals", format!("0.0.0.0:{VITALS}")],
+            "ports": [{"name": "vitals", "containerPort": VITALS}],
+            "livenessProbe": asked("/healthz"), "readinessProbe": asked("/readyz"),
             "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "512Mi"}},
             "securityContext": {
                 "allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,

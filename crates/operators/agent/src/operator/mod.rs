@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Read [`agent`] first, then `references` and `gather` (what it looks at), `secrets` (what their
-//! contents add to the hash), `children` (how objects are kept) and `verdicts` (what is said);
-//! then [`model_config`] and [`remote_mcp_server`]; [`install`] is how it gets into a cluster,
+//! contents add to the hash), `children` (how objects are kept), `turns` (who restarts pods first),
+//! `verdicts`, `told` and `numbers` (what is said and counted); then [`model_config`] and [`remote_mcp_server`]; [`install`] is how it gets into a cluster,
 //! [`preview`] what it would change there.
 
 pub mod agent;
@@ -20,17 +20,22 @@ mod error;
 mod gather;
 pub mod install;
 pub mod model_config;
+mod numbers;
 pub mod preview;
 mod references;
 pub mod remote_mcp_server;
 mod secrets;
+mod told;
+mod turns;
 mod verdicts;
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use evenkeel_controller::Manager;
 
 pub use error::OperatorError;
+pub use numbers::Numbers;
 pub(crate) use secrets::stamp as stamp_secrets;
 
 use crate::translate::Settings;
@@ -42,6 +47,10 @@ pub struct Options {
     pub settings: Settings,
     /// How often servers are asked which tools they offer.
     pub refresh: Duration,
+    /// How many agents restart their pods at once when the settings change.
+    pub rollouts: NonZeroUsize,
+    /// What is counted.
+    pub numbers: Numbers,
 }
 
 impl Default for Options {
@@ -49,6 +58,8 @@ impl Default for Options {
         Self {
             settings: Settings::default(),
             refresh: Duration::from_secs(60),
+            rollouts: NonZeroUsize::new(10).unwrap_or(NonZeroUsize::MIN),
+            numbers: Numbers::default(),
         }
     }
 }
@@ -60,7 +71,7 @@ pub fn with_controllers(manager: Manager, options: Options) -> Manager {
     manager
         .with(model_config::controller(watched.clone()))
         .with(remote_mcp_server::controller(watched, options.refresh))
-        .with(agent::controller(options.settings))
+        .with(agent::controller(options))
 }
 
 /// Whether resources of a namespace are this operator's business.

@@ -1,13 +1,18 @@
 //! What is said of an agent: pure functions from what is known to conditions.
 
+use std::fmt;
+
 use evenkeel_controller::{ReasonWord, Status, Verdict};
 use k8s_openapi::api::apps::v1::Deployment;
 
+use super::children::inputs_of;
 use crate::api::Agent;
-use crate::translate::{HASH_ANNOTATION, TranslateError};
+use crate::api::status::AgentStatus;
+use crate::translate::{HASH_ANNOTATION, Inputs, TranslateError};
 
 pub(super) const ACCEPTED: &str = "Accepted";
-const READY: &str = "Ready";
+pub(super) const READY: &str = "Ready";
+const PROGRESSING: &str = "Progressing";
 const RESOLVED: &str = "ResolvedRefs";
 pub(super) const UNSUPPORTED: &str = "UnsupportedFeatures";
 
@@ -60,8 +65,7 @@ pub(super) fn failed(why: &str) -> Verdict {
 /// The agent's text cannot be carried out: kagent's condition, and one for machines.
 pub(super) fn refused(error: &TranslateError) -> [Verdict; 2] {
     let text = evenkeel_ambient::chain(error);
-    let reason = ReasonWord::parse(error.reason());
-    let reason = reason.unwrap_or(ReasonWord::of("InvalidSpec"));
+    let reason = ReasonWord::of(error.reason());
     let resolved = match error.waits_for() {
         Some(_) => verdict(RESOLVED, Status::False, reason, text.clone()),
         None => verdict(RESOLVED, Status::Unknown, reason, text.clone()),
@@ -73,32 +77,110 @@ pub(super) fn refused(error: &TranslateError) -> [Verdict; 2] {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pods {
     wanted: i32,
+    updated: i32,
     ready: i32,
     /// Whether the Deployment's controller has seen and rolled out the newest text.
     current: bool,
 }
 
-fn pods(deployment: &Deployment, hash: Option<&str>) -> Pods {
+impl fmt::Display for Pods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            wanted,
+            updated,
+            ready,
+            ..
+        } = self;
+        write!(
+            f,
+            "of {wanted} pods {updated} were started with the newest text and {ready} are ready"
+        )
+    }
+}
+
+fn pods(deployment: &Deployment, inputs: Option<&Inputs>) -> Pods {
     let spec = deployment.spec.as_ref();
     let wanted = spec.and_then(|spec| spec.replicas).unwrap_or(1);
-    let template = spec.and_then(|spec| spec.template.metadata.as_ref());
-    let live = template.and_then(|meta| meta.annotations.as_ref()?.get(HASH_ANNOTATION));
     let status = deployment.status.clone().unwrap_or_default();
     let seen = status.observed_generation >= deployment.metadata.generation;
-    let updated = status.updated_replicas.unwrap_or_default() >= wanted;
-    let old = status.replicas.unwrap_or_default() > status.updated_replicas.unwrap_or_default();
+    let updated = status.updated_replicas.unwrap_or_default();
+    let old = status.replicas.unwrap_or_default() > updated;
     Pods {
         wanted,
+        updated: updated.min(wanted),
         ready: status.available_replicas.unwrap_or_default().min(wanted),
-        current: hash.is_none_or(|hash| live.is_some_and(|live| live == hash))
+        current: inputs.is_none_or(|wanted| inputs_of(deployment).as_ref() == Some(wanted))
             && seen
-            && updated
+            && updated >= wanted
             && !old,
     }
 }
 
+/// The hash of what the pods of a live Deployment are started with.
+fn live_hash(deployment: &Deployment) -> Option<&str> {
+    let template = &deployment.spec.as_ref()?.template;
+    let annotations = template.metadata.as_ref()?.annotations.as_ref()?;
+    annotations.get(HASH_ANNOTATION).map(String::as_str)
+}
+
+/// How far the newest text of the agent has got.
+pub(super) fn progressing(deployment: Option<&Deployment>, inputs: &Inputs) -> Verdict {
+    let found = deployment.map(|deployment| (deployment, pods(deployment, Some(inputs))));
+    let (status, reason, message) = match found {
+        None => (
+            Status::True,
+            ReasonWord::of("RolloutUnderWay"),
+            "the Deployment is being made".to_owned(),
+        ),
+        Some((_, pods)) if pods.current && pods.ready == pods.wanted => (
+            Status::False,
+            ReasonWord::of("RolloutComplete"),
+            format!("all {} pods run the newest text", pods.wanted),
+        ),
+        Some((deployment, pods)) if is_stuck(deployment) => (
+            Status::False,
+            ReasonWord::of("ProgressDeadlineExceeded"),
+            format!("{pods}, and it has been so for too long"),
+        ),
+        Some((_, pods)) => (
+            Status::True,
+            ReasonWord::of("RolloutUnderWay"),
+            pods.to_string(),
+        ),
+    };
+    verdict(PROGRESSING, status, reason, message)
+}
+
+/// Whether the Deployment's controller has given up waiting for pods.
+fn is_stuck(deployment: &Deployment) -> bool {
+    let status = deployment.status.as_ref();
+    let mut conditions = status
+        .iter()
+        .flat_map(|status| status.conditions.iter().flatten());
+    conditions.any(|it| it.type_ == PROGRESSING && it.status == "False")
+}
+
+/// Nothing of an agent's newest text is under way.
+pub(super) fn not_progressing() -> Verdict {
+    verdict(
+        PROGRESSING,
+        Status::False,
+        ReasonWord::of("NotAccepted"),
+        "the newest text of the agent is not accepted, so no pods are started with it",
+    )
+}
+
+/// Writes down how many pods there are, and what they were started with.
+pub(super) fn count(deployment: Option<&Deployment>, status: &mut AgentStatus) {
+    let counted = deployment.map(|deployment| pods(deployment, None));
+    status.config_hash = deployment.and_then(live_hash).map(str::to_owned);
+    status.replicas = counted.map(|pods| pods.wanted);
+    status.updated_replicas = counted.map(|pods| pods.updated);
+    status.ready_replicas = counted.map(|pods| pods.ready);
+}
+
 /// Whether the agent serves: only when all wanted pods run the newest text.
-pub(super) fn ready(deployment: Option<&Deployment>, hash: &str) -> Verdict {
+pub(super) fn ready(deployment: Option<&Deployment>, inputs: &Inputs) -> Verdict {
     let Some(deployment) = deployment else {
         let reason = ReasonWord::of("DeploymentNotFound");
         return verdict(
@@ -112,7 +194,8 @@ pub(super) fn ready(deployment: Option<&Deployment>, hash: &str) -> Verdict {
         wanted,
         ready,
         current,
-    } = pods(deployment, Some(hash));
+        ..
+    } = pods(deployment, Some(inputs));
     let counted = format!("{ready}/{wanted} pods are ready");
     match (ready == wanted, current) {
         (true, true) => verdict(
@@ -176,4 +259,68 @@ pub(super) fn unsupported(agent: &Agent) -> Option<Verdict> {
     let message = format!("the go runtime does not support {}", asked.join(" and "));
     let reason = ReasonWord::of("UnsupportedFeatures");
     (!asked.is_empty()).then(|| verdict(UNSUPPORTED, Status::True, reason, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::children::INPUTS_ANNOTATION;
+    use super::*;
+
+    /// A Deployment that wants three pods of the newest text.
+    fn deployment(status: &Value) -> Deployment {
+        let annotations = json!({INPUTS_ANNOTATION: "{}"});
+        serde_json::from_value(json!({
+            "metadata": {"generation": 4, "annotations": annotations},
+            "spec": {"replicas": 3, "selector": {}, "template": {}}, "status": status,
+        }))
+        .expect("a deployment")
+    }
+
+    fn said(verdict: &Verdict) -> String {
+        format!(
+            "{:?} {}: {}",
+            verdict.status, verdict.reason, verdict.message
+        )
+    }
+
+    #[test]
+    fn ready_is_true_only_when_all_wanted_pods_run_the_newest_text() {
+        let ready = |status: Value| said(&ready(Some(&deployment(&status)), &Inputs::default()));
+        let all = json!({"observedGeneration": 4, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3});
+        assert_eq!(
+            ready(all.clone()),
+            "True DeploymentReady: 3/3 pods are ready"
+        );
+        let with = |field: &str, value: i32| {
+            let mut status = all.clone();
+            status[field] = value.into();
+            ready(status)
+        };
+        let partly = "False DeploymentNotReady: Deployment is not ready, 2/3 pods are ready";
+        assert_eq!(with("availableReplicas", 2), partly);
+        let rolling = "False DeploymentNotReady: Deployment is not ready, 3/3 pods are ready, the rollout is under way";
+        assert_eq!(with("updatedReplicas", 2), rolling);
+        assert_eq!(with("replicas", 4), rolling, "an old pod is left");
+        assert_eq!(with("observedGeneration", 3), rolling, "nobody looked yet");
+    }
+
+    #[test]
+    fn a_rollout_that_is_stuck_is_told() {
+        let stuck = json!({"observedGeneration": 4, "replicas": 4, "updatedReplicas": 1, "availableReplicas": 3,
+            "conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]});
+        let told =
+            |status: Value| said(&progressing(Some(&deployment(&status)), &Inputs::default()));
+        assert_eq!(
+            told(stuck.clone()),
+            "False ProgressDeadlineExceeded: of 3 pods 1 were started with the newest text and 3 are ready, and it has been so for too long"
+        );
+        let mut going = stuck;
+        going["conditions"] = json!([]);
+        assert_eq!(
+            told(going),
+            "True RolloutUnderWay: of 3 pods 1 were started with the newest text and 3 are ready"
+        );
+    }
 }

@@ -75,6 +75,11 @@ struct Interface {
 }
 
 impl Card {
+    /// Where the agent listens.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// The card without the fields of the older protocol.
     pub(crate) fn about(&self) -> &About {
         &self.about

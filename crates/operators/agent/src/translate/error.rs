@@ -77,19 +77,22 @@ pub enum TranslateError {
 
 impl TranslateError {
     /// One word for programs: what has to change before the agent can run.
-    pub fn reason(&self) -> String {
+    pub fn reason(&self) -> &'static str {
         match self {
-            Self::NotFound(reference) => format!("{}NotFound", reference.kind),
-            Self::KeyMissing { reference, .. } => format!("{}KeyMissing", reference.kind),
-            Self::Refused { .. } => "ReferenceRefused".to_owned(),
-            Self::Circle(_) => "AgentCircle".to_owned(),
-            Self::TooDeep { .. } => "AgentChainTooDeep".to_owned(),
-            Self::Template(_) => "InvalidTemplate".to_owned(),
+            Self::NotFound(reference) => not_found(reference.kind),
+            Self::KeyMissing { reference, .. } => match reference.kind {
+                Kind::Secret => "SecretKeyMissing",
+                _ => "ConfigMapKeyMissing",
+            },
+            Self::Refused { .. } => "ReferenceRefused",
+            Self::Circle(_) => "AgentCircle",
+            Self::TooDeep { .. } => "AgentChainTooDeep",
+            Self::Template(_) => "InvalidTemplate",
             Self::UnknownAgentType(_)
             | Self::Missing(_)
             | Self::UnknownWord { .. }
             | Self::Malformed { .. }
-            | Self::Json { .. } => "InvalidSpec".to_owned(),
+            | Self::Json { .. } => "InvalidSpec",
         }
     }
 
@@ -105,6 +108,20 @@ impl TranslateError {
 
     pub(crate) fn not_found(kind: Kind, namespace: &str, name: &str) -> Self {
         Self::NotFound(Reference::new(kind, namespace, name))
+    }
+}
+
+fn not_found(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Agent => "AgentNotFound",
+        Kind::SandboxAgent => "SandboxAgentNotFound",
+        Kind::ModelConfig => "ModelConfigNotFound",
+        Kind::RemoteMCPServer => "RemoteMCPServerNotFound",
+        Kind::MCPServer => "MCPServerNotFound",
+        Kind::Service => "ServiceNotFound",
+        Kind::Secret => "SecretNotFound",
+        Kind::ConfigMap => "ConfigMapNotFound",
+        Kind::Namespace => "NamespaceNotFound",
     }
 }
 

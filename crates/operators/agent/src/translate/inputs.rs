@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 use super::objects::{HASH_ANNOTATION, Translation};
 use crate::go::json;
 
+/// The piece that the operator was told about all agents.
+const OPERATOR: &str = "operator settings";
+
 /// So many bytes of a hash tell two pieces apart.
 const LENGTH: usize = 6;
 
@@ -31,6 +34,12 @@ impl Inputs {
             .collect()
     }
 
+    /// Whether pods differ, and the operator was told something else about all agents since.
+    pub fn differ_by_operator(&self, before: &Self) -> bool {
+        let changed = self.changed_since(before);
+        changed.len() > 1 && changed.iter().any(|name| name == OPERATOR)
+    }
+
     fn add(&mut self, name: impl Into<String>, text: &str) {
         let digest = Sha256::digest(text);
         self.0.insert(name.into(), hex::encode(&digest[..LENGTH]));
@@ -41,6 +50,7 @@ impl Translation {
     /// Fingerprints of all that the pods are started with.
     pub fn inputs(&self) -> Inputs {
         let mut inputs = Inputs::default();
+        inputs.add(OPERATOR, &self.settings);
         self.add_config(&mut inputs);
         for (file, text) in self.files() {
             match file {

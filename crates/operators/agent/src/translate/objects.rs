@@ -8,6 +8,7 @@ use k8s_openapi::api::apps::v1::{
 use k8s_openapi::api::core::v1::{
     ConfigMap, PodTemplateSpec, Secret, Service, ServiceAccount, ServicePort, ServiceSpec,
 };
+use k8s_openapi::api::policy::v1::{PodDisruptionBudget, PodDisruptionBudgetSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta, OwnerReference};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::Resource;
@@ -43,6 +44,9 @@ pub struct Translation {
     pub(crate) skills: Option<ConfigMap>,
     pub(crate) deployment: Deployment,
     pub(crate) service: Service,
+    pub(crate) disruption_budget: Option<PodDisruptionBudget>,
+    /// What the operator was told about all agents, written down.
+    pub(crate) settings: String,
     /// Hashes of the Secrets behind models and servers, with names for people.
     pub(crate) secret_hashes: Vec<(String, String)>,
 }
@@ -56,6 +60,24 @@ impl Translation {
         annotations
             .and_then(|all| all.get(HASH_ANNOTATION))
             .map_or("", String::as_str)
+    }
+
+    /// Where the agent listens.
+    pub fn endpoint(&self) -> String {
+        self.card.url().to_owned()
+    }
+
+    /// The objects, as `Kind/name`.
+    pub fn names(&self) -> Vec<String> {
+        let name = |object: &serde_json::Value| {
+            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+            format!(
+                "{}/{}",
+                text(&object["kind"]),
+                text(&object["metadata"]["name"])
+            )
+        };
+        self.manifest().iter().map(name).collect()
     }
 
     /// The files that the pods read, by name.
@@ -86,7 +108,9 @@ pub(super) fn build(scene: &Scene<'_>, compiled: Compiled) -> Result<Translation
         service_account: service_account(scene, &workload),
         skills: fetched.map(|fetched| skills_map(scene, fetched)),
         service: service(scene, &workload),
+        disruption_budget: disruption_budget(scene, &workload),
         deployment: deployment(scene, workload, template),
+        settings: json::marshal(scene.settings).map_err(|source| broken("settings", source))?,
         secret_hashes: hashes(&secrets),
         config,
         card,
@@ -123,7 +147,7 @@ impl Texts {
 }
 
 /// Labels by which the pods of an agent are found.
-fn selector(scene: &Scene<'_>) -> BTreeMap<String, String> {
+pub(super) fn selector(scene: &Scene<'_>) -> BTreeMap<String, String> {
     [("app", MANAGER), ("kagent", scene.name())]
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .into()
@@ -250,20 +274,10 @@ fn deployment(scene: &Scene<'_>, workload: Workload, template: PodTemplateSpec) 
     let mut metadata = metadata(scene, &workload);
     let more = workload.shared.deployment_annotations.unwrap_or_default();
     metadata.annotations.get_or_insert_default().extend(more);
-    let rolling = RollingUpdateDeployment {
-        max_unavailable: Some(IntOrString::Int(0)),
-        max_surge: Some(IntOrString::Int(1)),
-    };
     let spec = DeploymentSpec {
         replicas: workload.shared.replicas,
-        selector: LabelSelector {
-            match_labels: Some(selector(scene)),
-            ..LabelSelector::default()
-        },
-        strategy: Some(DeploymentStrategy {
-            type_: Some("RollingUpdate".to_owned()),
-            rolling_update: Some(rolling),
-        }),
+        selector: own_pods(scene),
+        strategy: Some(workload.shared.strategy.unwrap_or_else(one_more_first)),
         template,
         ..DeploymentSpec::default()
     };
@@ -272,6 +286,41 @@ fn deployment(scene: &Scene<'_>, workload: Workload, template: PodTemplateSpec) 
         spec: Some(spec),
         ..Deployment::default()
     }
+}
+
+fn own_pods(scene: &Scene<'_>) -> LabelSelector {
+    LabelSelector {
+        match_labels: Some(selector(scene)),
+        ..LabelSelector::default()
+    }
+}
+
+/// A pod is stopped when one more is ready.
+fn one_more_first() -> DeploymentStrategy {
+    let rolling = RollingUpdateDeployment {
+        max_unavailable: Some(IntOrString::Int(0)),
+        max_surge: Some(IntOrString::Int(1)),
+    };
+    DeploymentStrategy {
+        type_: Some("RollingUpdate".to_owned()),
+        rolling_update: Some(rolling),
+    }
+}
+
+/// Made only for agents that ask for one.
+fn disruption_budget(scene: &Scene<'_>, workload: &Workload) -> Option<PodDisruptionBudget> {
+    let wanted = workload.shared.pod_disruption_budget.as_ref()?;
+    let spec = PodDisruptionBudgetSpec {
+        selector: Some(own_pods(scene)),
+        min_available: wanted.min_available.clone(),
+        max_unavailable: wanted.max_unavailable.clone(),
+        ..PodDisruptionBudgetSpec::default()
+    };
+    Some(PodDisruptionBudget {
+        metadata: metadata(scene, workload),
+        spec: Some(spec),
+        ..PodDisruptionBudget::default()
+    })
 }
 
 fn service(scene: &Scene<'_>, workload: &Workload) -> Service {

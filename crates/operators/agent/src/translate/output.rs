@@ -12,7 +12,8 @@ use crate::go::{json, object};
 const LEFT_OUT: [&str; 4] = ["id", "created_at", "updated_at", "uuid"];
 
 impl Translation {
-    /// The objects in the order in which kagent makes them, as Go writes them.
+    /// The objects in the order in which kagent makes them, as Go writes them; then what it does
+    /// not make.
     pub fn manifest(&self) -> Vec<Value> {
         let secret = value(&self.secret);
         let account = self.service_account.iter().map(value);
@@ -24,11 +25,13 @@ impl Translation {
             serde_json::json!({"loadBalancer": {}}),
         );
         let running = [deployment, service];
+        let budget = self.disruption_budget.iter().map(value);
         [secret]
             .into_iter()
             .chain(account)
             .chain(skills)
             .chain(running)
+            .chain(budget)
             .collect()
     }
 

@@ -3,13 +3,15 @@
 use k8s_openapi::api::core::v1::{
     Container, ContainerPort, EnvVar, EnvVarSource, HTTPGetAction, ObjectFieldSelector, PodSpec,
     Probe, ProjectedVolumeSource, SecretVolumeSource, SecurityContext,
-    ServiceAccountTokenProjection, Volume, VolumeMount, VolumeProjection,
+    ServiceAccountTokenProjection, TopologySpreadConstraint, Volume, VolumeMount, VolumeProjection,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::skills::{self, SkillsParts};
-use super::workload::{AGENT_CONTAINER, ProbeTimes, Workload, resources};
-use super::{Scene, parts};
+use super::workload::{AGENT_CONTAINER, Workload, resources};
+use super::{Scene, objects, parts};
+use crate::api::deployment::{CardProbe, SharedDeployment};
 
 pub(super) const PORT: i32 = 8080;
 const CONFIG: &str = "config";
@@ -39,6 +41,7 @@ pub(super) fn pod_spec(
         tolerations: shared.tolerations.clone(),
         affinity: shared.affinity.clone(),
         node_selector: shared.node_selector.clone(),
+        topology_spread_constraints: spread(scene, shared),
         ..PodSpec::default()
     }
 }
@@ -67,6 +70,8 @@ fn container(
         env: Some(env(scene, workload, has_skills, runs_code)),
         env_from: shared.env_from.clone(),
         readiness_probe: Some(probe(workload.probe)),
+        liveness_probe: shared.liveness_probe.map(probe),
+        startup_probe: shared.startup_probe.map(probe),
         security_context: security_context(shared.security_context.as_ref(), isolates),
         volume_mounts: Some(mounts(workload, has_skills)),
         ..Container::default()
@@ -114,18 +119,36 @@ fn own_namespace() -> EnvVar {
     }
 }
 
-fn probe(times: ProbeTimes) -> Probe {
+fn probe(times: CardProbe) -> Probe {
     Probe {
         http_get: Some(HTTPGetAction {
             path: Some(CARD_PATH.to_owned()),
             port: IntOrString::String("http".to_owned()),
             ..HTTPGetAction::default()
         }),
-        initial_delay_seconds: Some(times.delay),
-        timeout_seconds: Some(times.timeout),
-        period_seconds: Some(times.period),
+        initial_delay_seconds: times.initial_delay_seconds,
+        timeout_seconds: times.timeout_seconds,
+        period_seconds: times.period_seconds,
+        failure_threshold: times.failure_threshold,
         ..Probe::default()
     }
+}
+
+/// Pods are spread among their like unless the author says among which.
+fn spread(scene: &Scene<'_>, shared: &SharedDeployment) -> Option<Vec<TopologySpreadConstraint>> {
+    let own = LabelSelector {
+        match_labels: Some(objects::selector(scene)),
+        ..LabelSelector::default()
+    };
+    let among = |constraint: &TopologySpreadConstraint| TopologySpreadConstraint {
+        label_selector: constraint
+            .label_selector
+            .clone()
+            .or_else(|| Some(own.clone())),
+        ..constraint.clone()
+    };
+    let given = shared.topology_spread_constraints.as_ref();
+    given.map(|all| all.iter().map(among).collect())
 }
 
 /// Code of others is run in a sandbox, which needs privileges to be set up; not where the author

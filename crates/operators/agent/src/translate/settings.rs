@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 /// What the operator was told about all agents. The default is what kagent's own tests assume.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Written down, it holds what pods may come to see of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Settings {
     /// Where the images of runtimes come from.
     pub image_registry: String,
@@ -26,8 +29,10 @@ pub struct Settings {
     /// Environment variables of telemetry, handed on to agents.
     pub telemetry: BTreeMap<String, String>,
     /// The namespaces that are watched; all when `None`.
+    #[serde(skip)]
     pub watched: Option<BTreeSet<String>>,
     /// Whether `name.namespace` is a host of the cluster.
+    #[serde(skip)]
     pub namespaces: KnownNamespaces,
 }
 

@@ -9,7 +9,7 @@ use super::error::TranslateError;
 use super::parts::PodParts;
 use super::{Scene, sandbox};
 use crate::api::agent::DeclarativeAgent;
-use crate::api::deployment::{ByoDeployment, SharedDeployment};
+use crate::api::deployment::{ByoDeployment, CardProbe, SharedDeployment};
 
 /// The name of the container that is the agent.
 pub(super) const AGENT_CONTAINER: &str = "kagent";
@@ -23,30 +23,24 @@ pub(super) struct Workload {
     pub(super) args: Vec<String>,
     pub(super) working_dir: Option<String>,
     pub(super) pull_policy: String,
-    pub(super) probe: ProbeTimes,
+    pub(super) probe: CardProbe,
     /// Whether the Service says that it speaks A2A.
     pub(super) speaks_a2a: bool,
     pub(super) parts: PodParts,
     pub(super) shared: SharedDeployment,
 }
 
-/// When the first request is sent, how long it may take, and how often, in seconds.
-#[derive(Clone, Copy)]
-pub(super) struct ProbeTimes {
-    pub(super) delay: i32,
-    pub(super) timeout: i32,
-    pub(super) period: i32,
-}
-
-const SLOW_START: ProbeTimes = ProbeTimes {
-    delay: 15,
-    timeout: 15,
-    period: 15,
+const SLOW_START: CardProbe = CardProbe {
+    initial_delay_seconds: Some(15),
+    timeout_seconds: Some(15),
+    period_seconds: Some(15),
+    failure_threshold: None,
 };
-const QUICK_START: ProbeTimes = ProbeTimes {
-    delay: 1,
-    timeout: 5,
-    period: 1,
+const QUICK_START: CardProbe = CardProbe {
+    initial_delay_seconds: Some(1),
+    timeout_seconds: Some(5),
+    period_seconds: Some(1),
+    failure_threshold: None,
 };
 
 pub(super) fn declarative(

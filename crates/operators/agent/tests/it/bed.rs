@@ -1,7 +1,7 @@
 //! A cluster that serves agents, and the operator at work in it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use evenkeel_agent_operator::api::{Agent, crds};
@@ -16,7 +16,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, Client, ResourceExt};
 use serde_json::{Value, json};
@@ -25,6 +25,9 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) const NAMESPACE: &str = "team";
 
+/// Made once: they are long.
+static DEFINITIONS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(crds::all);
+
 /// A cluster with definitions and namespaces, seen by a person.
 pub(crate) struct Bed {
     pub(crate) client: Client,
@@ -32,6 +35,8 @@ pub(crate) struct Bed {
     pub(crate) view: Option<View>,
     operator: Client,
     pub(crate) namespace: String,
+    /// The cluster itself, where it is simulated.
+    pub(crate) simulated: Option<Cluster>,
     _real: Option<Arc<RealCluster>>,
 }
 
@@ -45,11 +50,6 @@ impl Working {
     pub(crate) async fn end(self) {
         self.stop.cancel();
         let _ = self.task.await;
-    }
-
-    /// As if the process died.
-    pub(crate) fn kill(self) {
-        self.task.abort();
     }
 }
 
@@ -67,6 +67,7 @@ impl Bed {
             operator: Client::new(view.clone(), "default"),
             view: Some(view),
             namespace: NAMESPACE.to_owned(),
+            simulated: Some(cluster),
             _real: None,
         };
         bed.prepare().await;
@@ -81,6 +82,7 @@ impl Bed {
             client,
             view: None,
             namespace: namespace.to_owned(),
+            simulated: None,
             _real: Some(cluster),
         };
         bed.prepare().await;
@@ -94,11 +96,16 @@ impl Bed {
     async fn prepare(&self) {
         let definitions: Api<CustomResourceDefinition> = Api::all(self.client.clone());
         let apply = PatchParams::apply("person").force();
-        for definition in crds::all() {
+        for definition in DEFINITIONS.iter() {
             let name = definition.name_any();
-            let made = definitions
-                .patch(&name, &apply, &Patch::Apply(&definition))
-                .await;
+            let made = match self.simulated {
+                // Much quicker, where nobody else can have made it.
+                Some(_) => definitions.create(&PostParams::default(), definition).await,
+                None => {
+                    let patch = Patch::Apply(definition);
+                    definitions.patch(&name, &apply, &patch).await
+                }
+            };
             made.unwrap_or_else(|error| panic!("{name}: {error}"));
         }
         self.until("the definitions are served", async || {

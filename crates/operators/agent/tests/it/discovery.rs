@@ -267,6 +267,36 @@ spec:
     working.end().await;
 }
 
+/// kagent asked its servers one after the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn issue_1805_servers_that_hang_delay_no_other() {
+    let (hung, works) = (Server::default(), Server::default());
+    hung.0.slow.store(true, Ordering::SeqCst);
+    let (nowhere, somewhere) = (hung.start().await, works.start().await);
+    let bed = Bed::quick().await;
+    let working = bed.operator();
+    let server = |name: &str, url: &str| {
+        format!(
+            "apiVersion: kagent.dev/v1alpha2\nkind: RemoteMCPServer\nmetadata: {{name: {name}, namespace: NS}}\nspec: {{description: d, url: '{url}/mcp'}}\n"
+        )
+    };
+    for name in ["a", "b", "c"] {
+        bed.apply(&server(name, &nowhere)).await;
+    }
+    bed.apply(&server("works", &somewhere)).await;
+    let tools = async |name: &str| {
+        let server = bed.api::<RemoteMCPServer>().get(name).await;
+        let status = server.expect("a server").status.unwrap_or_default();
+        status.discovered_tools.map(|tools| tools.len())
+    };
+    bed.until("one that works is asked", async || {
+        tools("works").await == Some(2)
+    })
+    .await;
+    assert_eq!(tools("a").await, None, "it still hangs");
+    working.end().await;
+}
+
 /// The official SDK of the protocol, as a process of its own, where Python has it.
 #[tokio::test]
 async fn a_server_of_the_official_sdk_is_understood() {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Model, Own, as_any, base, key_secret};
 use crate::api::ModelConfigSpec;
+use crate::api::provider::BedrockGuardrail;
 use crate::translate::Scene;
 use crate::translate::config::is_false;
 use crate::translate::error::TranslateError;
@@ -25,6 +26,20 @@ pub(super) struct Fields {
     prompt_caching: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
     cache_ttl: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guardrail: Option<Guardrail>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_timeout: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect_timeout: Option<i64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Guardrail {
+    identifier: String,
+    version: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    trace: String,
 }
 
 fn is_nothing(value: &Value) -> bool {
@@ -51,8 +66,19 @@ pub(super) fn translate(
         additional_model_request_fields: more.map_or(Value::Null, as_any),
         prompt_caching: bedrock.prompt_caching.unwrap_or_default(),
         cache_ttl: bedrock.cache_ttl.clone().unwrap_or_default(),
+        guardrail: bedrock.guardrail.as_ref().map(guardrail),
+        read_timeout: bedrock.read_timeout,
+        connect_timeout: bedrock.connect_timeout,
     };
     Ok(base("bedrock", spec, Own::Bedrock(own)))
+}
+
+fn guardrail(given: &BedrockGuardrail) -> Guardrail {
+    Guardrail {
+        identifier: given.identifier.clone(),
+        version: given.version.clone(),
+        trace: given.trace.clone().unwrap_or_default(),
+    }
 }
 
 /// A bearer token if there is one, else a pair of keys and perhaps a session.

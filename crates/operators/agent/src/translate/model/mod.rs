@@ -51,6 +51,7 @@ enum Own {
     Bedrock(bedrock::Fields),
     SapAiCore(sap_ai_core::Fields),
     Foundry(foundry::Fields),
+    Gemini(gemini::Fields),
     Nothing {},
 }
 
@@ -182,7 +183,7 @@ impl Model {
                 api_version: own.api_version.clone(),
                 ..named
             },
-            Own::Ollama(_) | Own::Bedrock(_) | Own::Nothing {} => named,
+            Own::Ollama(_) | Own::Bedrock(_) | Own::Gemini(_) | Own::Nothing {} => named,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use k8s_openapi::api::core::v1::{SecretVolumeSource, Volume, VolumeMount};
 
+use super::gemini::Fields;
 use super::{Model, Own, base};
 use crate::api::ModelConfigSpec;
 use crate::translate::error::TranslateError;
@@ -19,7 +20,8 @@ pub(super) fn gemini(
     set_project(&vertex.project_id, &vertex.location, parts);
     parts.set("GOOGLE_GENAI_USE_VERTEXAI", "true");
     mount_credentials(spec, parts);
-    Ok(base("gemini_vertex_ai", spec, Own::Nothing {}))
+    let own = Fields::limited(vertex.max_output_tokens);
+    Ok(base("gemini_vertex_ai", spec, Own::Gemini(own)))
 }
 
 pub(super) fn anthropic(
