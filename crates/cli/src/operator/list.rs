@@ -1,10 +1,11 @@
 //! The operators that this program can run. A new one is a line here and a file beside it.
 
 use anyhow::bail;
-use evenkeel_agent_operator::operator::{Options, with_controllers};
+use evenkeel_agent_operator::operator::with_controllers;
 use evenkeel_controller::Manager;
 use evenkeel_database_operator::passwords::OverTheNetwork;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use prometheus_client::registry::Registry;
 
 use super::running::Run;
 use super::shape;
@@ -17,8 +18,9 @@ pub(crate) struct Operator {
     pub(crate) definitions: fn() -> Vec<CustomResourceDefinition>,
     /// Something to try it with, as documents.
     pub(crate) samples: &'static str,
-    /// Adds it to a manager, as the options say; leaves it out when they ask for no such thing.
-    pub(crate) add: fn(Manager, &Run) -> anyhow::Result<Manager>,
+    /// Adds it to a manager, as the options say, and its numbers to a registry; leaves it out when
+    /// they ask for no such thing.
+    pub(crate) add: fn(Manager, &Run, &mut Registry) -> anyhow::Result<Manager>,
 }
 
 /// All of them.
@@ -33,7 +35,7 @@ pub(crate) const ALL: &[Operator] = &[
         name: "database",
         definitions: evenkeel_database_operator::definitions,
         samples: include_str!("samples/database.yaml"),
-        add: |manager, _| {
+        add: |manager, _, _| {
             let controller = evenkeel_database_operator::controller(OverTheNetwork);
             Ok(manager.with(controller))
         },
@@ -42,7 +44,11 @@ pub(crate) const ALL: &[Operator] = &[
         name: "agent",
         definitions: evenkeel_agent_operator::definitions,
         samples: include_str!("samples/agent.yaml"),
-        add: |manager, _| Ok(with_controllers(manager, Options::default())),
+        add: |manager, run, registry| {
+            let options = run.agents.options();
+            options.numbers.register(registry);
+            Ok(with_controllers(manager, options))
+        },
     },
 ];
 

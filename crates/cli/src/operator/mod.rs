@@ -1,5 +1,6 @@
 //! `operator`: controllers inside a cluster, and what they would do.
 
+mod agents;
 mod crds;
 mod databases;
 mod diff;

@@ -65,14 +65,17 @@ enum Form {
 }
 
 impl Input {
-    /// The agents that are meant, translated; with the hashes of their Secrets if it is for a
-    /// comparison with a cluster.
+    /// The agents that are meant, translated; for a comparison with a cluster, as it would keep
+    /// them and with the hashes of their Secrets.
     pub(super) fn translated(
         self,
         texts: &[(String, String)],
-        hash_secrets: bool,
+        for_cluster: bool,
     ) -> anyhow::Result<Vec<(AgentName, Translation)>> {
-        let mut documents = Documents::new(self.namespace);
+        let mut documents = match for_cluster {
+            true => Documents::as_served(self.namespace),
+            false => Documents::new(self.namespace),
+        };
         for (file, text) in texts {
             documents.read(file, text)?;
         }
@@ -80,7 +83,7 @@ impl Input {
         settings.proxy_url = self.proxy_url.or(settings.proxy_url.take());
         let account = settings.default_service_account.take();
         settings.default_service_account = self.default_service_account.or(account);
-        if hash_secrets {
+        if for_cluster {
             documents.hash_secrets();
         }
         let agents = documents.agents(self.name.as_deref())?;

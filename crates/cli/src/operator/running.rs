@@ -16,6 +16,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::agents::AgentOptions;
 use super::list::named;
 use super::shape::ShapeOptions;
 use crate::agent::connect::{Way, connect};
@@ -52,6 +53,9 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     pub(crate) shape: ShapeOptions,
+
+    #[command(flatten)]
+    pub(crate) agents: AgentOptions,
 }
 
 fn lease_name(text: &str) -> Result<LeaseName, String> {
@@ -78,6 +82,7 @@ impl Run {
             no_lease: true,
             vitals: None,
             shape: ShapeOptions::at(url),
+            agents: AgentOptions::default(),
         }
     }
 
@@ -126,7 +131,7 @@ impl Run {
         let (clock, dice) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let mut manager = Manager::new(client, clock, dice, registry);
         for operator in named(&self.only)? {
-            manager = (operator.add)(manager, self)?;
+            manager = (operator.add)(manager, self, registry)?;
         }
         Ok(match self.no_lease {
             true => manager,

@@ -8,6 +8,7 @@ use evenkeel_controller::Manager;
 use evenkeel_reconcile::Tenancy;
 use evenkeel_shape_operator::{Marking, OrphanMode, Settings, Transport, add_to, over_http};
 use jiff::SignedDuration;
+use prometheus_client::registry::Registry;
 
 use super::running::Run;
 
@@ -112,7 +113,7 @@ impl ShapeOptions {
 }
 
 /// Adds the Shape operator, if there is a cloud.
-pub(super) fn add(manager: Manager, run: &Run) -> anyhow::Result<Manager> {
+pub(super) fn add(manager: Manager, run: &Run, _: &mut Registry) -> anyhow::Result<Manager> {
     let settings = run.shape.settings()?;
     Ok(match run.shape.transport()? {
         Some(transport) => add_to(manager, transport, settings),

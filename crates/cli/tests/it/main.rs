@@ -15,6 +15,7 @@ mod generators;
 mod help;
 mod lists;
 mod operator;
+mod operator_live;
 mod running;
 mod shapes;
 mod stories;
