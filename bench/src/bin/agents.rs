@@ -1,17 +1,21 @@
-//! The Agent operator with a thousand agents that share ten models: what the start costs, what one
-//! changed model costs, and what it would cost if every event searched all agents.
+//! The Agent operator with many agents that share ten models: what the start costs, what one changed
+//! model costs, and what it would cost if every event searched all agents. `--agents N`, 1,000 unless
+//! said.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::ensure;
 use evenkeel_agent_operator::api::{Agent, ModelConfig};
 use evenkeel_agent_operator::definitions;
 use evenkeel_agent_operator::operator::{Options, with_controllers};
 use evenkeel_ambient::{SystemClock, SystemRandom};
-use evenkeel_bench::{Table, grouped, median_time};
+use evenkeel_bench::{Table, count_argument, grouped, median_time};
 use evenkeel_controller::Manager;
 use evenkeel_kubesim::faults::{RequestLog, View};
-use evenkeel_kubesim::{Cluster, Verb, store::ResourceId};
+use evenkeel_kubesim::store::ResourceId;
+use evenkeel_kubesim::{Cluster, Workloads};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, Client};
@@ -19,64 +23,81 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-const AGENTS: usize = 1_000;
 const MODELS: usize = 10;
 const NAMESPACE: &str = "default";
+/// The model that is changed.
+const CHANGED: usize = 3;
 
-fn main() -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
-    runtime.block_on(run())
-}
-
-async fn run() -> anyhow::Result<()> {
-    let cluster = Cluster::new();
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let count = count_argument("--agents", 1_000)?;
+    let cluster = Cluster::builder().workloads(Workloads::instant()).build();
     let admin = Client::new(cluster.view("admin"), NAMESPACE);
-    declare(&admin).await?;
+    declare(&admin, count).await?;
     let view = cluster.view("operator");
-    let client = Client::new(view.clone(), NAMESPACE);
-    let (clock, dice) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-    let manager = Manager::new(client, clock, dice, &mut Default::default());
     let stop = CancellationToken::new();
-    let manager = with_controllers(manager, Options::default());
     let begin = Instant::now();
-    let working = tokio::spawn(manager.run(stop.clone()));
+    let working = tokio::spawn(manager(&view).run(stop.clone()));
     let start = quiet(&view).await.saturating_duration_since(begin);
     let started = view.reset_log();
 
     let models: Api<ModelConfig> = Api::namespaced(admin.clone(), NAMESPACE);
     let change = Patch::Merge(json!({"spec": {"model": "another"}}));
     let begin = Instant::now();
-    models.patch("m3", &PatchParams::default(), &change).await?;
+    let name = format!("m{CHANGED}");
+    models
+        .patch(&name, &PatchParams::default(), &change)
+        .await?;
     let changed = quiet(&view).await.saturating_duration_since(begin);
     let log = view.reset_log();
+    stop.cancel();
+    let _ = working.await;
 
+    ensure!(
+        written(&log) == users(count),
+        "not exactly the model's agents were touched"
+    );
     let mut table = Table::new(
-        "1,000 agents that share 10 models",
+        &format!("{count} agents that share {MODELS} models"),
         ["what", "start", "one model changed"],
     );
     table.row(["time (ms)".into(), millis(start), millis(changed)]);
-    table.row([
-        "requests".into(),
-        grouped(started.requests()),
-        grouped(log.requests()),
-    ]);
-    table.row([
-        "writes".into(),
-        grouped(started.writes()),
-        grouped(log.writes()),
-    ]);
-    table.row(["agents touched".into(), touched(&started), touched(&log)]);
+    let requests = [started.requests(), log.requests()].map(grouped);
+    table.row(row("requests", requests));
+    table.row(row("writes", [started.writes(), log.writes()].map(grouped)));
+    let touched = [count, users(count).len()].map(|agents| grouped(agents as u64));
+    table.row(row("agents touched", touched));
     table.print();
     scan(&admin).await?.print();
-    stop.cancel();
-    let _ = working.await;
     Ok(())
 }
 
-async fn declare(admin: &Client) -> anyhow::Result<()> {
+fn row(what: &str, [start, changed]: [String; 2]) -> [String; 3] {
+    [what.to_owned(), start, changed]
+}
+
+fn manager(view: &View) -> Manager {
+    let client = Client::new(view.clone(), NAMESPACE);
+    let (clock, dice) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+    let manager = Manager::new(client, clock, dice, &mut Default::default());
+    with_controllers(manager, Options::default())
+}
+
+/// The agents of the model that is changed.
+fn users(count: usize) -> BTreeSet<String> {
+    let numbers = (0..count).filter(|number| number % MODELS == CHANGED);
+    numbers.map(|number| format!("a{number}")).collect()
+}
+
+/// The agents whose objects were written.
+fn written(log: &RequestLog) -> BTreeSet<String> {
+    let deployments = ResourceId::new("apps", "deployments");
+    let writes = log.entries().filter(|entry| entry.call.is_write());
+    let writes = writes.filter(|entry| entry.call.resource == deployments);
+    writes.filter_map(|entry| entry.call.name.clone()).collect()
+}
+
+async fn declare(admin: &Client, count: usize) -> anyhow::Result<()> {
     let create = PostParams::default();
     let crds: Api<CustomResourceDefinition> = Api::all(admin.clone());
     for definition in definitions() {
@@ -91,7 +112,7 @@ async fn declare(admin: &Client) -> anyhow::Result<()> {
             .await?;
     }
     let agents: Api<Agent> = Api::namespaced(admin.clone(), NAMESPACE);
-    for number in 0..AGENTS {
+    for number in 0..count {
         let declarative =
             json!({"systemMessage": "hi", "modelConfig": format!("m{}", number % MODELS)});
         let agent = json!({"metadata": {"name": format!("a{number}")},
@@ -117,12 +138,6 @@ async fn quiet(view: &View) -> Instant {
     }
 }
 
-fn touched(log: &RequestLog) -> String {
-    let status = log.count(Verb::Patch, &ResourceId::new("apps", "deployments"));
-    // Each is tried dry before it is written.
-    grouped(status / 2)
-}
-
 /// What finding the agents of one model costs by looking at all of them, as kagent does for every
 /// event of a model, server, Service or ConfigMap.
 async fn scan(admin: &Client) -> anyhow::Result<Table> {
@@ -138,7 +153,8 @@ async fn scan(admin: &Client) -> anyhow::Result<Table> {
         copies.iter().filter(uses).count()
     });
     let mut table = Table::new("finding the agents of one model", ["how", "time (ms)"]);
-    table.row(["by looking at all 1,000".into(), millis(time)]);
+    let how = format!("by looking at all {}", all.len());
+    table.row([how, millis(time)]);
     Ok(table)
 }
 
