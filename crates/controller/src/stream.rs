@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! list in pages ──▶ watch ──▶ ended or broken: watch on from there
-//!       ▲             └─────▶ 410 (as status or in the stream), refused, asked to, hourly: list again
+//!       ▲             └─────▶ 410 (as status or in the stream), refused, asked to, after six hours: list again
 //! ```
 //!
 //! Each stream has its own backoff, so that one kind that cannot be watched slows no other.
@@ -32,7 +32,7 @@ const WATCH_SECONDS: u32 = 290;
 
 /// How often everything is listed although the watch could go on: an event that got lost on the
 /// way, in a proxy or a bug, is made up for by then.
-const SURVEY: RetryPolicy = RetryPolicy::every(Duration::from_secs(3_600));
+const SURVEY: RetryPolicy = RetryPolicy::every(Duration::from_secs(6 * 3_600));
 
 /// For how long a server that is behind what we saw is not believed. After that it is taken for
 /// one whose data was restored from a backup.

@@ -235,6 +235,22 @@ async fn at_rest_nothing_is_asked_but_to_go_on_watching() {
     assert!(watches <= 26, "{watches}");
 }
 
+/// A watch that keeps silent about an event tells nobody that it did.
+#[tokio::test(start_paused = true)]
+async fn what_no_watch_told_is_found_by_a_list_every_six_hours() {
+    let bed = Bed::new().await;
+    bed.probe("a", 1).await;
+    let prober = Prober::idle();
+    let _working = bed.runs(prober.controller());
+    seconds(10).await;
+    bed.view.drop_events(None, 1);
+    bed.probe("a", 2).await;
+    seconds(3_600).await;
+    assert_eq!(prober.runs().last().unwrap().value, 1, "nobody heard");
+    seconds(5 * 3_600 + 600).await;
+    assert_eq!(prober.runs().last().unwrap().value, 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_made_anew_under_an_old_name_is_another_object() {
     let bed = Bed::new().await;

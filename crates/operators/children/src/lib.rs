@@ -2,8 +2,8 @@
 //!
 //! An operator turns each of its objects into others. [`Children`] holds one [`Set`] for each parent,
 //! all on one set of watches; it begins when the process leads, falls silent when it no longer does,
-//! and wakes a parent when somebody else touches what it owns, at the latest when the hourly survey
-//! finds it out.
+//! and wakes a parent when somebody else touches what it owns, at the latest when a survey every
+//! six hours finds it out.
 //!
 //! ```text
 //! Controller ─ meanwhile ─▶ Children::lead ─▶ kubeset::Cluster (fenced) ─ touched ─▶ wake the parent
@@ -21,7 +21,7 @@ use evenkeel_reconcile::runner::Request;
 use tokio::sync::watch;
 
 /// How often all children are listed although nobody was heard to touch any.
-const SURVEY: RetryPolicy = RetryPolicy::every(Duration::from_secs(3_600));
+const SURVEY: RetryPolicy = RetryPolicy::every(Duration::from_secs(6 * 3_600));
 
 /// The children of all objects of one kind.
 #[derive(Debug)]
