@@ -1,17 +1,17 @@
 //! The Agent operator with many agents that share ten models: what the start costs, what one changed
-//! model costs, and what it would cost if every event searched all agents. `--agents N`, 1,000 unless
-//! said.
+//! model costs, and what it would cost if every event searched all agents.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::ensure;
+use clap::Parser;
 use evenkeel_agent_operator::api::{Agent, ModelConfig};
 use evenkeel_agent_operator::definitions;
 use evenkeel_agent_operator::operator::{Options, with_controllers};
 use evenkeel_ambient::{SystemClock, SystemRandom};
-use evenkeel_bench::{Table, count_argument, grouped, median_time};
+use evenkeel_bench::{Table, grouped, median_time};
 use evenkeel_controller::Manager;
 use evenkeel_kubesim::faults::{RequestLog, View};
 use evenkeel_kubesim::store::ResourceId;
@@ -28,9 +28,17 @@ const NAMESPACE: &str = "default";
 /// The model that is changed.
 const CHANGED: usize = 3;
 
+/// What many agents that share ten models cost.
+#[derive(Parser)]
+struct Line {
+    /// How many.
+    #[arg(long, default_value_t = 1_000)]
+    agents: usize,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let count = count_argument("--agents", 1_000)?;
+    let Line { agents: count } = Line::parse();
     let cluster = Cluster::builder().workloads(Workloads::instant()).build();
     let admin = Client::new(cluster.view("admin"), NAMESPACE);
     declare(&admin, count).await?;
