@@ -12,6 +12,7 @@ use evenkeel_database_operator::passwords::OverTheNetwork;
 use evenkeel_database_operator::{Database, controller};
 use evenkeel_kubesim::faults::View;
 use evenkeel_kubesim::{Cluster, Workloads};
+use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::PostParams;
 use kube::{Api, Client, CustomResourceExt};
@@ -21,6 +22,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+/// How many share a namespace.
+const NEIGHBOURS: usize = 10;
 /// How long the operator is watched at rest.
 const REST: Duration = Duration::from_secs(60);
 
@@ -46,7 +49,7 @@ async fn main() -> anyhow::Result<()> {
     let mut sheet = Sheet::new(count);
     let view = cluster.view("operator");
     let (process, stop) = operate(&view);
-    let took = declared(&Api::default_namespaced(people), count).await?;
+    let took = declared(&people, count).await?;
     sheet.row("declared until all are ready", took, &view);
     sleep(Duration::from_secs(5)).await;
     view.reset_log();
@@ -60,7 +63,7 @@ async fn main() -> anyhow::Result<()> {
     let (process, stop) = operate(&view);
     quiet(&view).await;
     sheet.row(
-        "another process looks at all of them",
+        "another process looks at them, then 2 s of silence",
         began.elapsed(),
         &view,
     );
@@ -103,14 +106,29 @@ impl Sheet {
 }
 
 /// Declares all of them and waits until they are ready; how long that took.
-async fn declared(all: &Api<Database>, count: usize) -> anyhow::Result<Duration> {
+async fn declared(people: &Client, count: usize) -> anyhow::Result<Duration> {
     let began = Instant::now();
     for number in 0..count {
-        all.create(&PostParams::default(), &database(number))
+        let place = format!("team-{}", number / NEIGHBOURS);
+        if number % NEIGHBOURS == 0 {
+            let namespaces: Api<Namespace> = Api::all(people.clone());
+            namespaces
+                .create(&PostParams::default(), &namespace(&place))
+                .await?;
+        }
+        let databases: Api<Database> = Api::namespaced(people.clone(), &place);
+        databases
+            .create(&PostParams::default(), &database(number))
             .await?;
     }
-    ready(all, count).await?;
+    ready(&Api::all(people.clone()), count).await?;
     Ok(began.elapsed())
+}
+
+fn namespace(name: &str) -> Namespace {
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = Some(name.to_owned());
+    namespace
 }
 
 fn database(number: usize) -> Database {
@@ -139,7 +157,7 @@ async fn ready(all: &Api<Database>, count: usize) -> anyhow::Result<()> {
         if listed.items.iter().filter(is_ready).count() == count {
             return Ok(());
         }
-        sleep(Duration::from_millis(100)).await;
+        sleep(Duration::from_millis(500)).await;
     }
 }
 
