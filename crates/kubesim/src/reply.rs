@@ -123,7 +123,7 @@ impl Reply {
 
 impl From<ApiError> for Reply {
     fn from(error: ApiError) -> Self {
-        Self::with_code(error.code, &error.to_status())
+        Self::with_code(error.code, &error.to_status()).warning(error.warnings)
     }
 }
 

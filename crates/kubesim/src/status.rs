@@ -20,6 +20,8 @@ pub struct ApiError {
     pub details: Option<Box<Details>>,
     /// A token with which an expired list can be continued, inconsistently.
     pub continue_token: Option<String>,
+    /// What people are warned of all the same.
+    pub warnings: Vec<String>,
 }
 
 /// What a refusal is about.
@@ -52,6 +54,7 @@ impl ApiError {
             message,
             details: None,
             continue_token: None,
+            warnings: Vec::new(),
         }
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct AgentOptions {
     #[arg(long = "agents-image-pull-secret", value_name = "NAME")]
     image_pull_secret: Option<String>,
 
-    /// Where agents report to [default: http://kagent-controller.kagent:8083].
+    /// Where agents report to [default: port 8083 of kagent-controller.kagent].
     #[arg(long = "agents-controller-url", value_name = "URL")]
     controller_url: Option<String>,
 

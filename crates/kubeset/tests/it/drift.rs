@@ -136,7 +136,7 @@ async fn meddled(bed: &Bed) -> (Set, String) {
     edit(bed, "m", json!({"data": {"value": "theirs"}})).await;
     hears(&mut set).await;
     let gone = bed.maps().delete("gone", &Default::default()).await;
-    gone.unwrap();
+    gone.expect("it is deleted");
     hears(&mut set).await;
     (set, text)
 }

@@ -101,9 +101,19 @@ impl Writing<'_> {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(ApiError::internal(message));
         }
-        let object = self.commit_new(object, drawn)?;
+        let warnings = strategy.warnings(&object, None);
+        // Also somebody whose object is there already hears what is odd about the new one.
+        let object = match self.commit_new(object, drawn) {
+            Ok(object) => object,
+            Err(refusal) => {
+                return Err(ApiError {
+                    warnings,
+                    ..refusal
+                });
+            }
+        };
         Ok(Written {
-            warnings: strategy.warnings(&object, None),
+            warnings,
             object,
             created: true,
         })
